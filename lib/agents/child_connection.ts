@@ -1,0 +1,128 @@
+/**
+ * What asking an agent needs from the protocol. The `acp` layer implements it over ACP; this layer
+ * knows no protocol.
+ *
+ * @module
+ */
+import type { FileDiff, Location, ToolKind, ToolStatus } from "../base/tool_call.ts";
+import type { PermissionAnswer } from "../gate/question.ts";
+import type { Usage } from "../model/types.ts";
+
+/** Something an asked agent did in a session. */
+export type ChildUpdate =
+  | { readonly type: "text"; readonly messageId?: string; readonly text: string }
+  | { readonly type: "thought"; readonly messageId?: string; readonly text: string }
+  | { readonly type: "tool_call"; readonly call: ChildCall; readonly status: ToolStatus }
+  | {
+    readonly type: "tool_update";
+    readonly callId: string;
+    readonly status?: ToolStatus;
+    readonly call: Partial<ChildCall>;
+    /** The call's whole content so far, as text. */
+    readonly text?: string;
+  }
+  | { readonly type: "usage"; readonly used: number; readonly size?: number }
+  /** Anything else, known or not: a sign of life. */
+  | { readonly type: "other" };
+
+/** A tool call of an asked agent. */
+export interface ChildCall {
+  readonly id: string;
+  /** The tool's name where the agent gives it, else its title. */
+  readonly name: string;
+  readonly title: string;
+  readonly kind: ToolKind;
+  readonly input: unknown;
+  readonly locations?: readonly Location[];
+  readonly diffs?: readonly FileDiff[];
+  /** The call of the same agent this one belongs to. */
+  readonly parentId?: string;
+}
+
+/** Why an asked agent stopped; the words of ACP, unknown ones included. */
+export type ChildStop =
+  | "end_turn"
+  | "max_tokens"
+  | "max_turn_requests"
+  | "refusal"
+  | "cancelled"
+  | { readonly unknown: string };
+
+/** The end of one prompt. */
+export interface ChildReply {
+  readonly stop: ChildStop;
+  /** `provider/model`, where the agent said so. */
+  readonly label?: string;
+  readonly usage?: Usage;
+}
+
+/** Options of {@linkcode ChildSession.prompt}. */
+export interface ChildPromptOptions {
+  /** Sends a cancel; the prompt still waits for its answer. */
+  readonly signal: AbortSignal;
+  /** Every update that belongs to this prompt, in order, before the reply. */
+  readonly onUpdate: (update: ChildUpdate) => void;
+  /** A permission question. An answer after the end has no effect. */
+  readonly onPermission: (
+    call: ChildCall,
+    options: { readonly signal: AbortSignal },
+  ) => Promise<PermissionAnswer>;
+}
+
+/** A session of an asked agent. */
+export interface ChildSession {
+  readonly id: string;
+  /** `provider/model`, where the agent told it with the session. */
+  readonly label: string | undefined;
+  /** @throws {ChildError} when the agent answers with an error. */
+  prompt(text: string, options: ChildPromptOptions): Promise<ChildReply>;
+  /** Ends the session, where the agent supports it; never throws, waits at most a second. */
+  close(): Promise<void>;
+}
+
+/** A connection to the process of an asked agent. */
+export interface ChildConnection {
+  /** What the agent calls itself, where it does. */
+  readonly title: string | undefined;
+  /** Settles when the connection is gone. */
+  readonly closed: Promise<void>;
+  /**
+   * Opens a session in a directory.
+   *
+   * @throws {ChildError} when the agent refuses.
+   */
+  newSession(
+    options: { readonly cwd: string; readonly signal: AbortSignal },
+  ): Promise<ChildSession>;
+  /** Closes the connection; pending calls reject. */
+  close(): void;
+}
+
+/** The streams of a child process: bytes to its stdin, bytes from its stdout. */
+export interface ChildStreams {
+  readonly stdin: WritableStream<Uint8Array>;
+  readonly stdout: ReadableStream<Uint8Array>;
+}
+
+/**
+ * Opens the protocol on a child's streams and says hello.
+ *
+ * @throws {ChildError} when what answers does not speak it, or speaks another version.
+ */
+export type ConnectChild = (
+  streams: ChildStreams,
+  options: { readonly signal: AbortSignal },
+) => Promise<ChildConnection>;
+
+/** An asked agent that answered with an error, or not in its protocol. */
+export class ChildError extends Error {
+  /** `protocol`: it speaks no ACP or another version; `agent`: it said that something failed. */
+  readonly kind: "protocol" | "agent";
+
+  /** Creates the error from the agent's own words, without secrets. */
+  constructor(kind: "protocol" | "agent", message: string, options: ErrorOptions = {}) {
+    super(message, options);
+    this.name = "ChildError";
+    this.kind = kind;
+  }
+}

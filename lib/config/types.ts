@@ -1,0 +1,87 @@
+/**
+ * An agent's configuration after it was checked: durations in milliseconds, paths absolute, secrets
+ * read from the environment. A value that is passed, never a global.
+ *
+ * @module
+ */
+
+/** Where models come from. */
+export type ProviderName =
+  | "llamacpp"
+  | "ollama"
+  | "lmstudio"
+  | "vllm"
+  | "openai"
+  | "mistral"
+  | "gemini"
+  | "anthropic"
+  | "openrouter"
+  | "deepseek"
+  | "groq"
+  | "xai"
+  | "custom"
+  | "demo";
+
+/** The model and how it is asked. Everything absent is the provider's default or found by probing. */
+export interface ModelConfig {
+  /** Absent: the first model server found is taken. */
+  readonly provider?: ProviderName;
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  readonly model?: string;
+  readonly contextWindow?: number;
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Reasoning effort, where the model has one. */
+  readonly reasoning?: "none" | "minimal" | "low" | "medium" | "high";
+}
+
+/** Rules of the gate: `tool`, `tool(pattern)`, `bob/tool(pattern)`. */
+export interface PermissionRules {
+  readonly allow: readonly string[];
+  readonly ask: readonly string[];
+  readonly deny: readonly string[];
+}
+
+/** An agent that may be asked: an entry of `mmConfigs`. */
+export interface AgentEntry {
+  readonly name: string;
+  /** Its configuration file, absolute. Exactly one of `path` and `command` is present. */
+  readonly path?: string;
+  /** A program that speaks ACP on stdio. */
+  readonly command?: readonly [string, ...string[]];
+  /** What it is for: says when to call it. */
+  readonly description?: string;
+  /** Replaces the asking agent's `yolo` for the calls of this one. */
+  readonly yolo?: boolean;
+  /** Longest silence while it is asked, in milliseconds. */
+  readonly timeoutMs?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Its working directory, absolute, instead of the asking session's. */
+  readonly cwd?: string;
+}
+
+/** The whole configuration of one agent. */
+export interface AgentConfig {
+  /** The file it came from, absolute; absent for the built-in defaults. */
+  readonly file?: string;
+  readonly model: ModelConfig;
+  /** The system prompt; absent for the built-in one. */
+  readonly system?: string;
+  /** Tools the agent has; absent for all built-in ones. */
+  readonly tools?: readonly string[];
+  readonly yolo: boolean;
+  readonly permissions: PermissionRules;
+  readonly maxOutput: number;
+  readonly bashTimeoutMs: number;
+  readonly bashTimeoutMaxMs: number;
+  readonly watchdogTimeoutMs: number;
+  /** Absent: unlimited. */
+  readonly maxTurns?: number;
+  /** Agents that may be asked, in the order of the file. */
+  readonly agents: readonly AgentEntry[];
+  /** The name editors and asking agents show. */
+  readonly title?: string;
+}

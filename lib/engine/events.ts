@@ -1,0 +1,69 @@
+/**
+ * What an engine tells its front end. Front ends render these events and know nothing else.
+ *
+ * @module
+ */
+import type { End } from "../base/ends.ts";
+import type { FileDiff, Location, ToolCallView, ToolStatus } from "../base/tool_call.ts";
+
+/** One event of a turn. */
+export type EngineEvent =
+  /** A piece of answer text. `agent` names the asked agent that speaks in a typed ask. */
+  | {
+    readonly type: "text";
+    readonly messageId: string;
+    readonly text: string;
+    readonly agent?: string;
+  }
+  /** A piece of thought. */
+  | {
+    readonly type: "thought";
+    readonly messageId: string;
+    readonly text: string;
+    readonly agent?: string;
+  }
+  /** A call is announced; it is `pending`. Precedes every other event about it. */
+  | { readonly type: "tool_call"; readonly call: ToolCallView }
+  /** The state of a call changed. `text` is its whole result, for the person. */
+  | {
+    readonly type: "tool_update";
+    readonly callId: string;
+    readonly status: ToolStatus;
+    readonly text?: string;
+    readonly diffs?: readonly FileDiff[];
+    readonly locations?: readonly Location[];
+  }
+  /** A piece of what a running call produces: output of a command, words of an asked agent. */
+  | {
+    readonly type: "tool_output";
+    readonly callId: string;
+    readonly text: string;
+    readonly thought?: boolean;
+  }
+  /** Tokens in the window after a model request, and the window where it is known. */
+  | { readonly type: "usage"; readonly used: number; readonly size?: number }
+  /** Something the person should know: a wait, a warning. */
+  | {
+    readonly type: "notice";
+    readonly severity: "info" | "warning" | "error";
+    readonly text: string;
+  }
+  /** An asked agent begins to work. `callId` is the `ask_agent` call, absent for a typed ask. */
+  | {
+    readonly type: "ask_start";
+    readonly askId: string;
+    readonly agent: string;
+    readonly title: string;
+    readonly callId?: string;
+  }
+  /** An asked agent ended. `label` is its `provider/model`, where it said so. */
+  | {
+    readonly type: "ask_end";
+    readonly askId: string;
+    readonly agent: string;
+    readonly end: End;
+    readonly label?: string;
+  };
+
+/** Takes the events of a turn, in order. Must not throw. */
+export type Emit = (event: EngineEvent) => void;

@@ -1,0 +1,36 @@
+/**
+ * The one question a front end is asked: may this call run?
+ *
+ * @module
+ */
+import type { ToolCallView } from "../base/tool_call.ts";
+
+/** A permission question. The call was announced to the front end before. */
+export interface PermissionQuestion {
+  readonly call: ToolCallView;
+  /** Who wants to run it: empty for this agent, else the path of the asked one, `bob/riker`. */
+  readonly agent: string;
+  /** The directory the call works in, absolute. */
+  readonly cwd: string;
+}
+
+/**
+ * The answer. `cancelled` means that no answer came because the turn is being cancelled;
+ * `unavailable` that nobody is there to answer, with the true reason.
+ */
+export type PermissionAnswer =
+  | { readonly kind: "allow_once" }
+  | { readonly kind: "allow_session" }
+  | { readonly kind: "reject_once" }
+  | { readonly kind: "reject_session" }
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "unavailable"; readonly reason: string };
+
+/**
+ * Asks the person at the front end. Must not throw; anything unexpected is `unavailable`, which
+ * refuses. `signal` withdraws the question.
+ */
+export type AskPermission = (
+  question: PermissionQuestion,
+  options: { readonly signal: AbortSignal },
+) => Promise<PermissionAnswer>;

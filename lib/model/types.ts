@@ -1,0 +1,150 @@
+/**
+ * What the engine says to a model and hears from it, free of any provider's wire shape.
+ *
+ * @module
+ */
+import type { ToolCallRequest } from "../base/tool_call.ts";
+
+/** One message of a conversation, as the engine keeps it. */
+export type Message =
+  | { readonly role: "system"; readonly text: string }
+  | { readonly role: "user"; readonly text: string; readonly images?: readonly Image[] }
+  | AssistantMessage
+  | {
+    readonly role: "tool";
+    readonly callId: string;
+    readonly name: string;
+    readonly text: string;
+  };
+
+/** An answer of the model: text, reasoning, calls of tools. */
+export interface AssistantMessage {
+  readonly role: "assistant";
+  readonly text: string;
+  /** What the model thought; shown, never stored as answer. */
+  readonly reasoning?: string;
+  readonly toolCalls?: readonly ToolCallRequest[];
+}
+
+/** An image as input. */
+export interface Image {
+  /** For example `image/png`. */
+  readonly mimeType: string;
+  /** Base64. */
+  readonly data: string;
+}
+
+/** A tool as it is declared to the model. */
+export interface ToolDeclaration {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** One request to a model. */
+export interface ModelRequest {
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolDeclaration[];
+}
+
+/** What happens while a model answers. */
+export type ModelEvent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thought"; readonly text: string }
+  /** A sign of life without content: a keep-alive comment, a piece of a tool call. */
+  | { readonly type: "alive" }
+  /** mm waits `ms` milliseconds before it tries again; `reason` says why, in words for the user. */
+  | { readonly type: "waiting"; readonly reason: string; readonly ms: number };
+
+/** Tokens as the server counted them. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Input tokens the server took from its prompt cache, where it says so. */
+  readonly cachedTokens?: number;
+}
+
+/** Why a model stopped: it was done, it called tools, it met its limit, it refused. */
+export type FinishReason = "stop" | "tool_calls" | "length" | "refusal";
+
+/** The whole answer to one request. */
+export interface ModelReply {
+  readonly message: AssistantMessage;
+  readonly finish: FinishReason;
+  readonly usage?: Usage;
+}
+
+/** Options of {@linkcode ModelClient.complete}. */
+export interface CompleteOptions {
+  /** Ends the request and any wait at once. */
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: ModelEvent) => void;
+  /** How long a server that loads or is not up yet is waited for, in milliseconds. */
+  readonly patienceMs: number;
+}
+
+/** What a server says about its model. Unknown things are absent. */
+export interface ModelFacts {
+  /** The window in tokens. */
+  readonly contextWindow?: number;
+  /** Requests the server works on at the same time. */
+  readonly slots?: number;
+  readonly images?: boolean;
+}
+
+/** A model on a server. */
+export interface ModelClient {
+  /** `provider/model`, as it is shown. The model may be unknown until {@linkcode resolve} is done. */
+  readonly label: string;
+  /** The server's address without secrets, as it is shown; empty for the demo model. */
+  readonly url: string;
+  /**
+   * Finds out which model answers and what it can do, once; later calls return the same promise.
+   * Never rejects because a server is silent: unknown facts are absent.
+   */
+  facts(options: { readonly signal?: AbortSignal }): Promise<ModelFacts>;
+  /**
+   * Sends one request and returns the whole answer.
+   *
+   * @throws {ModelError} when no answer was obtained; its `partial` holds what was received.
+   * @throws the signal's reason when it was aborted.
+   */
+  complete(request: ModelRequest, options: CompleteOptions): Promise<ModelReply>;
+}
+
+/** What kind of failure a model error is. */
+export type ModelErrorKind =
+  /** The server cannot be reached, or went on loading for longer than was waited. */
+  | "unreachable"
+  /** The server answered with an error status, or with an error inside its answer. */
+  | "server"
+  /** The request does not fit the model's window. */
+  | "context_exceeded"
+  /** What came is no answer: a page of HTML, an empty body, a stream that ended early. */
+  | "malformed";
+
+/** Options of {@linkcode ModelError}. */
+export interface ModelErrorOptions extends ErrorOptions {
+  readonly kind: ModelErrorKind;
+  /** HTTP status, where there was one. */
+  readonly status?: number;
+  /** What had been received before the failure. */
+  readonly partial?: AssistantMessage;
+}
+
+/** A request that got no answer. The message names the model, the URL and the server's own words. */
+export class ModelError extends Error {
+  readonly kind: ModelErrorKind;
+  readonly status: number | undefined;
+  readonly partial: AssistantMessage | undefined;
+
+  /** Creates the error from a sentence without a final period and without secrets. */
+  constructor(message: string, options: ModelErrorOptions) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "ModelError";
+    this.kind = options.kind;
+    this.status = options.status;
+    this.partial = options.partial;
+  }
+}

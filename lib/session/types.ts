@@ -1,0 +1,83 @@
+/**
+ * What a front end sees of mm: a host for the process, sessions in it, prompts in them.
+ *
+ * @module
+ */
+import type { End } from "../base/ends.ts";
+import type { AgentConfig } from "../config/types.ts";
+import type { Emit } from "../engine/events.ts";
+import type { AskPermission } from "../gate/question.ts";
+import type { Image, Usage } from "../model/types.ts";
+
+/** What a person or a script says to a session. */
+export interface PromptInput {
+  /** Plain text; a slash command when it begins with the name of one. */
+  readonly text: string;
+  readonly images?: readonly Image[];
+}
+
+/** How a prompt ended. */
+export interface PromptResult {
+  readonly end: End;
+  /** The answer text of the last model request, or the asked agent's answer; may be partial. */
+  readonly text: string;
+  /** Tokens of all requests of this prompt together, where the server counted them. */
+  readonly usage?: Usage;
+  /** Tool calls made. */
+  readonly toolCalls: number;
+  /** `provider/model` that answered. */
+  readonly label: string;
+  /** What the front end should do next, for a slash command that is about it. */
+  readonly action?: "quit";
+}
+
+/** A slash command, as front ends offer it. */
+export interface CommandInfo {
+  /** Without the slash: `ask-bob`. */
+  readonly name: string;
+  readonly description: string;
+  /** What to type after it, where it takes something. */
+  readonly hint?: string;
+}
+
+/** Options of {@linkcode SessionHost.createSession}. */
+export interface CreateSessionOptions {
+  /** The working directory, absolute and existing. */
+  readonly cwd: string;
+  /** Takes the events of all prompts of the session, in order. */
+  readonly emit: Emit;
+  /** Asks the person; refuses by itself where nobody is there. */
+  readonly askPermission: AskPermission;
+}
+
+/** One conversation. */
+export interface Session {
+  /** Unique and unguessable. */
+  readonly id: string;
+  readonly cwd: string;
+  /** Changes when agents do; a front end reads it when it needs it. */
+  readonly commands: readonly CommandInfo[];
+  /** Whether gated calls run without a question. */
+  yolo: boolean;
+  /**
+   * Runs one prompt to its end. Prompts of one session run one after the other, in order. Never
+   * rejects: every failure is an end.
+   */
+  prompt(input: PromptInput, options: { readonly signal: AbortSignal }): Promise<PromptResult>;
+  /** Cancels what runs and ends what the session started. */
+  close(): Promise<void>;
+}
+
+/** What one process shares between its sessions: configuration, model, the asked agents. */
+export interface SessionHost {
+  readonly config: AgentConfig;
+  /** The name shown for this agent. */
+  readonly title: string;
+  /** `provider/model`; the model may be unknown before the first request. */
+  readonly label: string;
+  /** Whether the model takes images, where that is known. */
+  readonly images: boolean;
+  createSession(options: CreateSessionOptions): Promise<Session>;
+  /** Ends all sessions and every asked agent. */
+  close(): Promise<void>;
+}
