@@ -5,6 +5,8 @@
  * @module
  */
 
+import { formatDuration } from "./duration.ts";
+
 /** What made an answer incomplete: the output limit, the turn limit, or the model's refusal. */
 export type IncompleteLimit = "output" | "turns" | "refusal";
 
@@ -17,8 +19,8 @@ export type End =
   | { readonly kind: "incomplete"; readonly limit: IncompleteLimit }
   | { readonly kind: "refused"; readonly by: RefusedBy; readonly reason: string }
   | { readonly kind: "cancelled" }
-  /** No sign of life for `afterMs` milliseconds. */
-  | { readonly kind: "timed_out"; readonly afterMs: number }
+  /** No sign of life for `afterMs` milliseconds, from `from` where that is known: `bob`. */
+  | { readonly kind: "timed_out"; readonly afterMs: number; readonly from?: string }
   /** The process ended by itself; `stderr` holds its last lines, already free of secrets. */
   | {
     readonly kind: "died";
@@ -83,7 +85,8 @@ export function describeEnd(end: End, subject: string): string {
     case "cancelled":
       return `${subject} was cancelled`;
     case "timed_out":
-      return `${subject} timed out after ${end.afterMs / 1000} s without a sign of life`;
+      return `${subject} timed out after ${formatDuration(end.afterMs)} without a sign of life` +
+        (end.from === undefined ? "" : ` from ${end.from}`);
     case "died": {
       const how = end.signal !== null
         ? `was killed by ${end.signal}`

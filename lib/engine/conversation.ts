@@ -1,0 +1,109 @@
+/**
+ * The messages of one conversation, kept so that strict chat templates accept them: an optional
+ * system message, then user and assistant in turn, tool rounds inside. Messages are only ever added
+ * at the end: what was sent once is the beginning of every later request, byte for byte.
+ *
+ * @module
+ */
+import type { AssistantMessage, Image, Message } from "../model/types.ts";
+
+/** One conversation. */
+export class Conversation {
+  #messages: Message[];
+  readonly #system: string | undefined;
+
+  /** Begins an empty conversation under a system prompt. */
+  constructor(system?: string) {
+    this.#system = system;
+    this.#messages = opening(system);
+  }
+
+  /** The messages so far, the system message first. */
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  /** Forgets everything but the system prompt. */
+  clear(): void {
+    this.#messages = opening(this.#system);
+  }
+
+  /**
+   * Adds what a person said.
+   *
+   * @throws {Error} when the last turn was not closed: a mistake of the caller.
+   */
+  addUser(text: string, images: readonly Image[] = []): void {
+    const last = this.#messages.at(-1);
+    if (last !== undefined && last.role !== "system" && !isClosing(last)) {
+      throw new Error(`Cannot add a user message after an open ${last.role} message`);
+    }
+    this.#messages.push({
+      role: "user",
+      text: text.toWellFormed(),
+      ...(images.length > 0 ? { images } : {}),
+    });
+  }
+
+  /**
+   * Adds an answer of the model.
+   *
+   * @throws {Error} when nothing was asked: a mistake of the caller.
+   */
+  addAssistant(message: AssistantMessage): void {
+    const last = this.#messages.at(-1);
+    if (last?.role !== "user" && last?.role !== "tool") {
+      throw new Error(`Cannot add an assistant message after ${last?.role ?? "nothing"}`);
+    }
+    this.#messages.push({ ...message, text: message.text.toWellFormed() });
+  }
+
+  /** Adds the result of a call. Results have to come in the order of the calls. */
+  addToolResult(result: { readonly callId: string; readonly name: string; text: string }): void {
+    this.#messages.push({
+      role: "tool",
+      callId: result.callId,
+      name: result.name,
+      text: result.text.toWellFormed(),
+    });
+  }
+
+  /** Adds a question to an asked agent and its answer as a pair of messages. */
+  addPair(question: string, answer: string): void {
+    this.addUser(question);
+    this.addAssistant({ role: "assistant", text: answer });
+  }
+
+  /**
+   * Closes a turn that ended without an answer, so that the next user message is accepted: open calls
+   * get `mark` as their result, and an assistant message says `mark`. A turn that has its answer is
+   * left as it is. Nothing is taken back: a request that began with these messages was sent.
+   */
+  close(mark: string): void {
+    const last = this.#messages.at(-1);
+    if (last === undefined || last.role === "system" || isClosing(last)) return;
+    for (const call of this.#openCalls()) {
+      this.addToolResult({ callId: call.id, name: call.name, text: mark });
+    }
+    this.addAssistant({ role: "assistant", text: mark });
+  }
+
+  #openCalls() {
+    const at = this.#messages.findLastIndex((message) => message.role === "assistant");
+    const calling = this.#messages[at];
+    if (calling?.role !== "assistant") return [];
+    const answered =
+      this.#messages.slice(at + 1).filter((message) => message.role === "tool").length;
+    // A user message after the assistant's means that its calls belong to an earlier turn.
+    if (this.#messages.length - at - 1 !== answered) return [];
+    return (calling.toolCalls ?? []).slice(answered);
+  }
+}
+
+function opening(system: string | undefined): Message[] {
+  return system === undefined || system === "" ? [] : [{ role: "system", text: system }];
+}
+
+function isClosing(message: Message): boolean {
+  return message.role === "assistant" && (message.toolCalls?.length ?? 0) === 0;
+}
