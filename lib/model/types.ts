@@ -99,6 +99,8 @@ export interface ModelClient {
   readonly label: string;
   /** The server's address without secrets, as it is shown; empty for the demo model. */
   readonly url: string;
+  /** The window in tokens, once it is known: configured, or told by the server. */
+  readonly contextWindow: number | undefined;
   /**
    * Finds out which model answers and what it can do, once; later calls return the same promise.
    * Never rejects because a server is silent: unknown facts are absent.

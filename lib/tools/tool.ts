@@ -29,6 +29,8 @@ export interface ToolContext {
   readonly commands: Commands;
   /** Shows a piece of output while the call runs. Counts as a sign of life. */
   readonly output: (text: string, options?: { readonly thought?: boolean }) => void;
+  /** Notes a sign of life that shows nothing. */
+  readonly alive: () => void;
   /** Stops the watchdog until the returned function is called: the call has its own budget. */
   readonly pauseWatchdog: () => () => void;
 }

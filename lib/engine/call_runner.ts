@@ -1,0 +1,186 @@
+/**
+ * One tool call from the model's words to its result: find the tool, check the arguments, announce
+ * the call, ask the gate, run.
+ *
+ * @module
+ */
+import { cutMiddle } from "../base/cut.ts";
+import type { End } from "../base/ends.ts";
+import { messageOf } from "../base/errors.ts";
+import { didYouMean } from "../base/nearest.ts";
+import type { ToolCallRequest, ToolCallView } from "../base/tool_call.ts";
+import type { Gate } from "../gate/gate.ts";
+import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import type { Emit } from "./events.ts";
+import type { Watchdog } from "./watchdog.ts";
+
+/** What every call of a turn shares. */
+export interface CallEnvironment extends
+  Pick<
+    ToolContext,
+    | "cwd"
+    | "maxOutput"
+    | "bashTimeoutMs"
+    | "bashTimeoutMaxMs"
+    | "commandEnv"
+    | "files"
+    | "commands"
+  > {
+  readonly tools: readonly Tool[];
+  readonly gate: Gate;
+  readonly yolo: () => boolean;
+  readonly emit: Emit;
+  readonly watchdog: Watchdog;
+  readonly signal: AbortSignal;
+}
+
+/** What a call gave. */
+export interface CallOutcome {
+  /** For the model. */
+  readonly text: string;
+  readonly ok: boolean;
+  readonly end?: End;
+}
+
+/**
+ * Runs one call and returns its result; a failure is a result that tells the model what to do.
+ * `onRunning` is told the call while it runs, and `undefined` when it is over.
+ *
+ * @throws the signal's reason when the turn was cancelled; the call was then shown as failed.
+ */
+export async function runCall(
+  request: ToolCallRequest,
+  environment: CallEnvironment,
+  onRunning: (call: ToolCallView | undefined) => void,
+): Promise<CallOutcome> {
+  const { tools, emit, signal } = environment;
+  const id = `call_${crypto.randomUUID()}`;
+  const tool = tools.find((candidate) => candidate.name === request.name);
+  if (tool === undefined) {
+    const names = tools.map((candidate) => candidate.name);
+    const text = `There is no tool "${request.name}"${didYouMean(request.name, names)} ` +
+      `The tools are: ${names.join(", ")}.`;
+    return announceFailure(emit, { id, name: request.name, input: request.arguments }, text);
+  }
+  const parsed = parseArguments(tool, request.arguments);
+  if ("error" in parsed) {
+    return announceFailure(
+      emit,
+      { id, name: tool.name, input: request.arguments },
+      `Wrong arguments for ${tool.name}: ${parsed.error}`,
+    );
+  }
+  const { input } = parsed;
+  const preview = await tool.preview(input, { cwd: environment.cwd, files: environment.files });
+  const view: ToolCallView = { id, name: tool.name, kind: tool.kind, input, ...preview };
+  emit({ type: "tool_call", call: view });
+  let result: ToolResult;
+  try {
+    const refusal = await askGate(tool, view, environment);
+    if (refusal !== undefined) {
+      result = { ok: false, text: refusal };
+    } else {
+      emit({ type: "tool_update", callId: id, status: "in_progress" });
+      onRunning(view);
+      result = await run(tool, input, view, environment);
+    }
+  } catch (thrown) {
+    const text = signal.aborted ? "Cancelled" : `${tool.name} failed: ${messageOf(thrown)}`;
+    emit({ type: "tool_update", callId: id, status: "failed", text });
+    if (signal.aborted) throw signal.reason;
+    return { ok: false, text };
+  } finally {
+    onRunning(undefined);
+  }
+  emit({
+    type: "tool_update",
+    callId: id,
+    status: result.ok ? "completed" : "failed",
+    text: result.text,
+    ...(result.diffs === undefined ? {} : { diffs: result.diffs }),
+    ...(result.locations === undefined ? {} : { locations: result.locations }),
+  });
+  return {
+    // Tools keep to the limit themselves; this holds it for all of them.
+    text: cutMiddle(result.text, environment.maxOutput).text,
+    ok: result.ok,
+    ...(result.end === undefined ? {} : { end: result.end }),
+  };
+}
+
+function parseArguments(tool: Tool, text: string): { input: unknown } | { error: string } {
+  let raw: unknown;
+  try {
+    raw = text.trim() === "" ? {} : JSON.parse(text);
+  } catch (thrown) {
+    return { error: `they are not valid JSON (${messageOf(thrown)}). Send the call again.` };
+  }
+  return tool.parse(raw ?? {});
+}
+
+async function askGate(
+  tool: Tool,
+  view: ToolCallView,
+  environment: CallEnvironment,
+): Promise<string | undefined> {
+  const { gate, watchdog, signal } = environment;
+  const resume = watchdog.pause();
+  try {
+    const decision = await gate.decide(
+      { view, agent: "", gated: tool.gated, yolo: environment.yolo(), cwd: environment.cwd },
+      { signal },
+    );
+    if (decision.allowed) return undefined;
+    if (decision.why === "cancelled") throw signal.reason ?? new Error(decision.reason);
+    return `Not run: ${decision.reason}. Do not try it again in another way; go on without it or say what you need.`;
+  } finally {
+    resume();
+  }
+}
+
+async function run(
+  tool: Tool,
+  input: unknown,
+  view: ToolCallView,
+  environment: CallEnvironment,
+): Promise<ToolResult> {
+  const { watchdog, emit, signal } = environment;
+  const context: ToolContext = {
+    cwd: environment.cwd,
+    signal,
+    callId: view.id,
+    maxOutput: environment.maxOutput,
+    bashTimeoutMs: environment.bashTimeoutMs,
+    bashTimeoutMaxMs: environment.bashTimeoutMaxMs,
+    commandEnv: environment.commandEnv,
+    files: environment.files,
+    commands: environment.commands,
+    output: (text, options) => {
+      watchdog.touch();
+      emit({
+        type: "tool_output",
+        callId: view.id,
+        text,
+        ...(options?.thought === true ? { thought: true } : {}),
+      });
+    },
+    alive: () => watchdog.touch(),
+    pauseWatchdog: () => watchdog.pause(),
+  };
+  const result = await tool.run(input, context);
+  signal.throwIfAborted();
+  return result;
+}
+
+function announceFailure(
+  emit: Emit,
+  call: { readonly id: string; readonly name: string; readonly input: string },
+  text: string,
+): CallOutcome {
+  emit({
+    type: "tool_call",
+    call: { ...call, title: call.name, kind: "other" },
+  });
+  emit({ type: "tool_update", callId: call.id, status: "failed", text });
+  return { ok: false, text };
+}

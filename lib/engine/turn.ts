@@ -1,0 +1,223 @@
+/**
+ * A turn: from a prompt to its end, through as many model requests and tool calls as it takes.
+ *
+ * @module
+ */
+import type { End } from "../base/ends.ts";
+import { messageOf } from "../base/errors.ts";
+import type { ToolCallRequest, ToolCallView } from "../base/tool_call.ts";
+import type { Image, ModelClient, ModelReply, Usage } from "../model/types.ts";
+import { ModelError } from "../model/types.ts";
+import { type CallEnvironment, type CallOutcome, runCall } from "./call_runner.ts";
+import type { Conversation } from "./conversation.ts";
+import { completeOnce } from "./model_request.ts";
+import { Watchdog } from "./watchdog.ts";
+
+/** Options of {@linkcode runTurn}. */
+export interface TurnOptions extends Omit<CallEnvironment, "watchdog"> {
+  readonly conversation: Conversation;
+  readonly model: ModelClient;
+  readonly text: string;
+  readonly images?: readonly Image[];
+  /** Longest silence, in milliseconds. */
+  readonly watchdogTimeoutMs: number;
+  /** Model requests in this turn; absent for no limit. */
+  readonly maxTurns?: number;
+}
+
+/** How a turn went. */
+export interface TurnOutcome {
+  readonly end: End;
+  /** The text of the last answer, or what there is of it. */
+  readonly text: string;
+  readonly usage?: Usage;
+  readonly toolCalls: number;
+}
+
+/** The reason the watchdog ends a turn with. */
+class Silence extends Error {}
+
+/**
+ * Runs a turn. Never rejects: every failure is an end. Afterwards the conversation is closed, so
+ * that the next prompt is accepted by strict templates.
+ */
+export async function runTurn(options: TurnOptions): Promise<TurnOutcome> {
+  const { conversation, signal } = options;
+  const silence = new AbortController();
+  const watchdog = new Watchdog({
+    timeoutMs: options.watchdogTimeoutMs,
+    onTimeout: () => silence.abort(new Silence("No sign of life")),
+  });
+  const turn = new Turn({
+    ...options,
+    watchdog,
+    signal: AbortSignal.any([signal, silence.signal]),
+  });
+  let end: End;
+  try {
+    conversation.addUser(options.text, options.images);
+    end = await turn.run();
+  } catch (thrown) {
+    end = turn.endOf(thrown, { cancelled: signal.aborted, silent: silence.signal.aborted });
+  } finally {
+    watchdog.stop();
+  }
+  conversation.close(closingMark(end, turn.partial));
+  return {
+    end,
+    text: turn.text,
+    toolCalls: turn.toolCalls,
+    ...(turn.usage === undefined ? {} : { usage: turn.usage }),
+  };
+}
+
+/** What a closed turn says in the history in place of an answer. */
+function closingMark(end: End, partial: string): string {
+  const words: Record<End["kind"], string> = {
+    answered: "no answer",
+    incomplete: "stopped at a limit",
+    refused: "refused",
+    cancelled: "cancelled by the user",
+    timed_out: "timed out",
+    died: "failed",
+    failed: "failed",
+  };
+  const mark = `[${words[end.kind]}]`;
+  return partial === "" ? mark : `${partial}\n${mark}`;
+}
+
+class Turn {
+  readonly #options: TurnOptions & CallEnvironment;
+  readonly #running = new Map<ToolCallRequest, ToolCallView>();
+  /** What the request under way has shown so far. */
+  partial = "";
+  text = "";
+  usage: Usage | undefined;
+  toolCalls = 0;
+
+  constructor(options: TurnOptions & CallEnvironment) {
+    this.#options = options;
+  }
+
+  async run(): Promise<End> {
+    const { conversation, maxTurns = Infinity } = this.#options;
+    for (let requests = 0; requests < maxTurns; requests++) {
+      const reply = await this.#ask();
+      const calls = reply.message.toolCalls ?? [];
+      if (reply.finish === "length") {
+        // Arguments that were cut must not run; close() gives the calls their result.
+        conversation.addAssistant(reply.message);
+        return { kind: "incomplete", limit: "output" };
+      }
+      if (reply.finish === "refusal") {
+        conversation.addAssistant(
+          reply.message.text === "" ? { ...reply.message, text: "[refused]" } : reply.message,
+        );
+        return { kind: "incomplete", limit: "refusal" };
+      }
+      conversation.addAssistant(reply.message);
+      if (calls.length === 0) return { kind: "answered" };
+      await this.#runCalls(calls);
+    }
+    return { kind: "incomplete", limit: "turns" };
+  }
+
+  /** Sends the conversation; an answer without text and calls is asked for once more. */
+  async #ask(): Promise<ModelReply> {
+    for (let attempt = 0;; attempt++) {
+      this.partial = "";
+      const reply = await completeOnce({
+        ...this.#options,
+        onText: (text) => this.partial += text,
+      });
+      this.partial = "";
+      this.#count(reply.usage);
+      const { message, finish } = reply;
+      this.text = message.text;
+      const empty = message.text.trim() === "" && (message.toolCalls?.length ?? 0) === 0;
+      if (!empty || finish === "refusal") return reply;
+      if (finish === "length") {
+        return { ...reply, message: { ...message, text: "[the output limit left no answer]" } };
+      }
+      if (attempt > 0) throw new Error(`${this.#options.model.label} gave an empty answer twice`);
+      this.#options.emit({
+        type: "notice",
+        severity: "warning",
+        text: `${this.#options.model.label} gave an empty answer; asking once more`,
+      });
+    }
+  }
+
+  /** Runs the calls of one answer: those that may run at the same time together, others in order. */
+  async #runCalls(calls: readonly ToolCallRequest[]): Promise<void> {
+    const { conversation, tools } = this.#options;
+    const parallel = new Set(tools.filter((tool) => tool.parallel).map((tool) => tool.name));
+    for (let next = 0; next < calls.length;) {
+      let after = next + 1;
+      if (parallel.has(calls[next]?.name ?? "")) {
+        while (after < calls.length && parallel.has(calls[after]?.name ?? "")) after++;
+      }
+      const group = calls.slice(next, after);
+      // All are waited for, also when one fails, so that nothing runs on behind the turn's end.
+      const settled = await Promise.allSettled(group.map((call) => this.#runOne(call)));
+      for (const [at, { id, name }] of group.entries()) {
+        const result = settled[at];
+        const text = result?.status === "fulfilled" ? result.value.text : "[cancelled]";
+        conversation.addToolResult({ callId: id, name, text });
+      }
+      const failed = settled.find((result) => result.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+      next = after;
+    }
+  }
+
+  async #runOne(call: ToolCallRequest): Promise<CallOutcome> {
+    this.#options.signal.throwIfAborted();
+    this.toolCalls++;
+    return await runCall(call, this.#options, (view) => {
+      if (view === undefined) this.#running.delete(call);
+      else this.#running.set(call, view);
+    });
+  }
+
+  #count(usage: Usage | undefined): void {
+    if (usage === undefined) return;
+    this.usage = this.usage === undefined ? usage : addUsage(this.usage, usage);
+  }
+
+  /** Returns the end for something that was thrown. */
+  endOf(thrown: unknown, why: { readonly cancelled: boolean; readonly silent: boolean }): End {
+    if (this.partial !== "") this.text = this.partial;
+    if (why.cancelled) return { kind: "cancelled" };
+    if (why.silent) {
+      return {
+        kind: "timed_out",
+        afterMs: this.#options.watchdogTimeoutMs,
+        from: this.#silentOnes(),
+      };
+    }
+    if (thrown instanceof ModelError && thrown.partial !== undefined && this.text === "") {
+      this.text = thrown.partial.text;
+    }
+    return { kind: "failed", reason: messageOf(thrown), cause: thrown };
+  }
+
+  #silentOnes(): string {
+    const names = [...this.#running.values()].map((view) => {
+      const agent = (view.input as { readonly agent?: unknown } | null)?.agent;
+      return typeof agent === "string" ? agent : view.name;
+    });
+    return names.length > 0 ? [...new Set(names)].join(", ") : this.#options.model.label;
+  }
+}
+
+function addUsage(a: Usage, b: Usage): Usage {
+  const cached = a.cachedTokens === undefined && b.cachedTokens === undefined
+    ? {}
+    : { cachedTokens: (a.cachedTokens ?? 0) + (b.cachedTokens ?? 0) };
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    ...cached,
+  };
+}
