@@ -1,0 +1,208 @@
+/**
+ * One ask: a fresh session of an asked agent, one prompt, one end.
+ *
+ * @module
+ */
+import type { End } from "../base/ends.ts";
+import { messageOf } from "../base/errors.ts";
+import { Watchdog } from "../engine/watchdog.ts";
+import type { PermissionAnswer } from "../gate/question.ts";
+import type { Usage } from "../model/types.ts";
+import { AnswerText } from "./answer_text.ts";
+import { SESSION_TIMEOUT_MS } from "./ask_limits.ts";
+import { CancelGrace } from "./cancel_grace.ts";
+import { AskError, type ChildAgent, type RunningChild, untilAborted } from "./child_agent.ts";
+import type {
+  ChildCall,
+  ChildReply,
+  ChildSession,
+  ChildStop,
+  ChildUpdate,
+} from "./child_connection.ts";
+import { OpenCalls } from "./open_calls.ts";
+
+/** Options of {@linkcode ask}. */
+export interface AskOptions {
+  readonly agent: string;
+  readonly child: ChildAgent;
+  readonly prompt: string;
+  /** The directory of the asked agent's session, absolute. */
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  /** Longest silence, in milliseconds. */
+  readonly silenceMs: number;
+  /** How long a tool call of the asked agent may run without a word, in milliseconds. */
+  readonly callBudgetMs: number;
+  readonly onUpdate: (update: ChildUpdate) => void;
+  readonly onPermission: (
+    call: ChildCall,
+    options: { readonly signal: AbortSignal },
+  ) => Promise<PermissionAnswer>;
+}
+
+/** How an ask went. */
+export interface AskResult {
+  readonly end: End;
+  /** The answer, or what there is of it; not capped. */
+  readonly answer: string;
+  /** `provider/model` of the asked agent, where it said so. */
+  readonly label?: string;
+  readonly usage?: Usage;
+  readonly toolCalls: number;
+  readonly durationMs: number;
+}
+
+/** Asks. Never rejects: every failure is an end. */
+export async function ask(options: AskOptions): Promise<AskResult> {
+  return await new Ask(options).run();
+}
+
+class Ask {
+  readonly #options: AskOptions;
+  readonly #answer = new AnswerText();
+  readonly #started = performance.now();
+  #toolCalls = 0;
+  #session: ChildSession | undefined;
+  #reply: ChildReply | undefined;
+  /** Whatever the asked agent does after the end has no effect. */
+  #over = false;
+
+  constructor(options: AskOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<AskResult> {
+    const { signal, silenceMs } = this.#options;
+    const silence = new AbortController();
+    const watchdog = new Watchdog({ timeoutMs: silenceMs, onTimeout: () => silence.abort() });
+    const either = AbortSignal.any([signal, silence.signal]);
+    let end: End;
+    try {
+      end = await this.#ask(watchdog, either);
+    } catch (thrown) {
+      end = thrown instanceof AskError
+        ? thrown.end
+        : { kind: "failed", reason: messageOf(thrown), cause: thrown };
+    } finally {
+      this.#over = true;
+      watchdog.stop();
+    }
+    // Why it was ended counts for more than how it took that.
+    if (signal.aborted) end = { kind: "cancelled" };
+    else if (silence.signal.aborted) {
+      end = { kind: "timed_out", afterMs: silenceMs, from: this.#options.agent };
+    }
+    this.#session?.close();
+    return this.#result(end);
+  }
+
+  async #ask(watchdog: Watchdog, signal: AbortSignal): Promise<End> {
+    const { agent, child, cwd } = this.#options;
+    const running = await child.running({ cwd, signal });
+    const timeout = AbortSignal.timeout(SESSION_TIMEOUT_MS);
+    const lost = running.connection.closed.then(async () => {
+      if (!this.#over) throw new AskError(agent, await child.death(running));
+      return await new Promise<never>(() => {});
+    });
+    // Only one of the races below may be listening when it rejects.
+    lost.catch(() => {});
+    const session = await Promise.race([
+      untilAborted(
+        running.connection.newSession({ cwd, signal: AbortSignal.any([signal, timeout]) }),
+        AbortSignal.any([signal, timeout]),
+      ).catch((thrown) => this.#sessionFailed(thrown, running, timeout)),
+      lost,
+    ]);
+    this.#session = session;
+    watchdog.touch();
+    return await Promise.race([this.#prompt(session, watchdog, signal), lost]);
+  }
+
+  async #sessionFailed(
+    thrown: unknown,
+    running: RunningChild,
+    timeout: AbortSignal,
+  ): Promise<never> {
+    const { agent, child } = this.#options;
+    // A connection that was lost says less than the process that died.
+    const gone = await Promise.race([
+      running.connection.closed.then(() => true),
+      new Promise<false>((resolve) => setTimeout(() => resolve(false), 0)),
+    ]);
+    if (gone) throw new AskError(agent, await child.death(running));
+    if (!timeout.aborted) throw thrown;
+    child.kill();
+    const reason = `it opened no session within ${SESSION_TIMEOUT_MS / 1000} s`;
+    throw new AskError(agent, { kind: "failed", reason, cause: thrown });
+  }
+
+  async #prompt(session: ChildSession, watchdog: Watchdog, signal: AbortSignal): Promise<End> {
+    const openCalls = new OpenCalls({ watchdog, budgetMs: this.#options.callBudgetMs });
+    const replied = session.prompt(this.#options.prompt, {
+      signal,
+      onUpdate: (update) => {
+        if (this.#over) return;
+        watchdog.touch();
+        openCalls.note(update);
+        this.#note(update);
+      },
+      onPermission: async (call, permission) => {
+        if (this.#over) return { kind: "cancelled" };
+        const resume = watchdog.pause();
+        try {
+          return await this.#options.onPermission(call, {
+            signal: AbortSignal.any([permission.signal, signal]),
+          });
+        } finally {
+          resume();
+        }
+      },
+    });
+    const grace = new CancelGrace({ signal, replied, kill: () => this.#options.child.kill() });
+    try {
+      this.#reply = await Promise.race([replied, grace.expired]);
+      return endOfStop(this.#reply.stop);
+    } finally {
+      openCalls.close();
+    }
+  }
+
+  #note(update: ChildUpdate): void {
+    this.#answer.note(update);
+    if (update.type === "tool_call") this.#toolCalls++;
+    this.#options.onUpdate(update);
+  }
+
+  #result(end: End): AskResult {
+    const label = this.#reply?.label ?? this.#session?.label;
+    const usage = this.#reply?.usage;
+    return {
+      end,
+      answer: this.#answer.text,
+      toolCalls: this.#toolCalls,
+      durationMs: Math.round(performance.now() - this.#started),
+      ...(label === undefined ? {} : { label }),
+      ...(usage === undefined ? {} : { usage }),
+    };
+  }
+}
+
+function endOfStop(stop: ChildStop): End {
+  switch (stop) {
+    case "end_turn":
+      return { kind: "answered" };
+    case "max_tokens":
+      return { kind: "incomplete", limit: "output" };
+    case "max_turn_requests":
+      return { kind: "incomplete", limit: "turns" };
+    case "refusal":
+      return { kind: "incomplete", limit: "refusal" };
+    case "cancelled":
+      return { kind: "cancelled" };
+    default:
+      return {
+        kind: "failed",
+        reason: `it stopped for a reason mm does not know: "${stop.unknown}"`,
+      };
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * What an asked agent does, as events of the agent that asks, and its permission questions as
+ * questions of that agent's gate.
+ *
+ * @module
+ */
+import type { ToolCallView } from "../base/tool_call.ts";
+import type { Emit } from "../engine/events.ts";
+import type { Gate } from "../gate/gate.ts";
+import type { PermissionAnswer } from "../gate/question.ts";
+import type { ChildCall, ChildUpdate } from "./child_connection.ts";
+
+/** Options of {@linkcode AskRelay}. */
+export interface AskRelayOptions {
+  readonly agent: string;
+  readonly emit: Emit;
+  readonly gate: Gate;
+  /** Whether the asked agent's gated calls run without a question. */
+  readonly yolo: () => boolean;
+  /** The directory the asked agent works in, absolute. */
+  readonly cwd: string;
+  /** The `ask_agent` call; absent for an ask that a person typed. */
+  readonly callId?: string;
+  /** Shows words of the agent inside the call; present with `callId`. */
+  readonly output?: (text: string, options?: { readonly thought?: boolean }) => void;
+}
+
+/** Relays one ask. */
+export class AskRelay {
+  readonly #options: AskRelayOptions;
+  /** Ids of an agent's calls are its own affair; here each gets one that is unique in this process. */
+  readonly #prefix = `ask_${crypto.randomUUID()}`;
+  readonly #calls = new Map<string, ToolCallView>();
+  #messages = 0;
+  #lastMessage: string | undefined;
+
+  /** Creates the relay of one ask. */
+  constructor(options: AskRelayOptions) {
+    this.#options = options;
+  }
+
+  /** Passes an update on. */
+  update(update: ChildUpdate): void {
+    const { emit } = this.#options;
+    switch (update.type) {
+      case "text":
+      case "thought":
+        return this.#words(update);
+      case "tool_call":
+        this.#announce(update.call);
+        if (update.status !== "pending") {
+          emit({ type: "tool_update", callId: this.#id(update.call.id), status: update.status });
+        }
+        return;
+      case "tool_update":
+        return this.#callUpdate(update);
+      case "usage":
+      case "other":
+        return;
+    }
+  }
+
+  /** Decides a permission question of the asked agent. */
+  async permission(
+    call: ChildCall,
+    options: { readonly signal: AbortSignal },
+  ): Promise<PermissionAnswer> {
+    const { agent, gate, yolo, cwd } = this.#options;
+    const view = this.#announce(call);
+    const owner = view.name.slice(0, view.name.lastIndexOf("/")) || agent;
+    const decision = await gate.decide(
+      { view, agent: owner, gated: true, yolo: yolo(), cwd },
+      options,
+    );
+    if (decision.allowed) return { kind: "allow_once" };
+    switch (decision.why) {
+      case "cancelled":
+        return { kind: "cancelled" };
+      case "rejected":
+        return { kind: "reject_once" };
+      case "denied":
+      case "unavailable":
+        return { kind: "unavailable", reason: decision.reason };
+    }
+  }
+
+  /** Calls the agent left open are over with it. */
+  close(): void {
+    for (const [id, view] of this.#calls) {
+      this.#options.emit({ type: "tool_update", callId: view.id, status: "failed" });
+      this.#calls.delete(id);
+    }
+  }
+
+  #words(update: ChildUpdate & { type: "text" | "thought" }): void {
+    const { agent, emit, output } = this.#options;
+    const { type, text } = update;
+    if (output !== undefined) return output(text, { thought: type === "thought" });
+    const own = `${type} ${update.messageId ?? ""}`;
+    if (own !== this.#lastMessage) {
+      this.#lastMessage = own;
+      this.#messages++;
+    }
+    emit({ type, messageId: `${this.#prefix}_${this.#messages}`, text, agent });
+  }
+
+  #callUpdate(update: ChildUpdate & { type: "tool_update" }): void {
+    const { emit } = this.#options;
+    const known = this.#calls.get(update.callId);
+    // An update of a call that was never announced, or is over: nothing to show it on.
+    if (known === undefined) return;
+    if (update.status === undefined) {
+      if (update.text !== undefined) {
+        emit({ type: "tool_update", callId: known.id, status: "in_progress", text: update.text });
+      }
+      return;
+    }
+    const { diffs, locations } = update.call;
+    emit({
+      type: "tool_update",
+      callId: known.id,
+      status: update.status,
+      ...(update.text === undefined ? {} : { text: update.text }),
+      ...(diffs === undefined ? {} : { diffs }),
+      ...(locations === undefined ? {} : { locations }),
+    });
+    if (update.status === "completed" || update.status === "failed") {
+      this.#calls.delete(update.callId);
+    }
+  }
+
+  #announce(call: ChildCall): ToolCallView {
+    const known = this.#calls.get(call.id);
+    if (known !== undefined) return known;
+    this.#lastMessage = undefined;
+    const { agent, emit, callId } = this.#options;
+    const parent = call.parentId === undefined ? undefined : this.#calls.get(call.parentId)?.id;
+    const parentId = parent ?? callId;
+    const view: ToolCallView = {
+      ...call,
+      id: this.#id(call.id),
+      name: `${agent}/${call.name}`,
+      ...(parentId === undefined ? {} : { parentId }),
+    };
+    this.#calls.set(call.id, view);
+    emit({ type: "tool_call", call: view });
+    return view;
+  }
+
+  #id(id: string): string {
+    return `${this.#prefix}_${id}`;
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * The environment of an asked agent: the asking agent's, without what was meant for it alone.
+ *
+ * @module
+ */
+import type { AgentEntry } from "../config/types.ts";
+
+/** Overrides of the asking agent's configuration. */
+const OVERRIDE = /^AGENT_/u;
+
+/** What mm exports to its own commands: this mm, this configuration, this conversation. */
+const OWN = new Set(["MM_BIN", "MM_CONFIG", "MM_TRANSCRIPT", "MM_ASK_DEPTH"]);
+
+/** Accounts with model providers: not for another vendor's agent unless its entry passes them. */
+const PROVIDER =
+  /^(?:OPENAI|ANTHROPIC|CLAUDE|GEMINI|GOOGLE|MISTRAL|OPENROUTER|DEEPSEEK|GROQ|XAI|AZURE_OPENAI)_/u;
+
+/** Options of {@linkcode childEnvironment}. */
+export interface ChildEnvironmentOptions {
+  /** The asking process's environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly entry: AgentEntry;
+  /** How deep the asking process is in a chain of asks. */
+  readonly depth: number;
+}
+
+/** Returns the whole environment an asked agent starts with. */
+export function childEnvironment(options: ChildEnvironmentOptions): Record<string, string> {
+  const { env, entry, depth } = options;
+  const foreign = entry.command !== undefined;
+  const child: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined || OVERRIDE.test(name) || OWN.has(name)) continue;
+    if (foreign && PROVIDER.test(name)) continue;
+    child[name] = value;
+  }
+  return {
+    ...child,
+    ...entry.env,
+    // Last, so that an entry cannot undo them: who asks decides about calls, sessions and depth.
+    AGENT_YOLO: "false",
+    AGENT_SESSIONS: "off",
+    MM_ASK_DEPTH: String(depth + 1),
+  };
+}
