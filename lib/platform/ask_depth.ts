@@ -1,0 +1,102 @@
+/**
+ * How deep this process is in a chain of asks, whatever the command that started it claims.
+ *
+ * @module
+ */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import process from "node:process";
+import { parseProcStat } from "./group.ts";
+
+/** The variable that tells an asked agent its depth. */
+export const ASK_DEPTH_VARIABLE = "MM_ASK_DEPTH";
+
+/** The depth that may ask nobody: 0 asks 1, 1 asks 2. */
+export const MAX_ASK_DEPTH = 2;
+
+/** More ancestors than a real chain has; bounds the walk. */
+const MAX_ANCESTORS = 64;
+
+/**
+ * Returns the depth that a variable's value says, from 0 to {@linkcode MAX_ASK_DEPTH}. An unset
+ * variable is 0; anything that is no number of asks counts as the maximum, so that a garbled value
+ * never allows more.
+ */
+export function parseAskDepth(value: string | undefined): number {
+  if (value === undefined) return 0;
+  return /^\d{1,9}$/u.test(value) ? Math.min(Number(value), MAX_ASK_DEPTH) : MAX_ASK_DEPTH;
+}
+
+/** Returns the depth that the content of a `/proc/<pid>/environ` says; see {@linkcode parseAskDepth}. */
+export function askDepthOfEnviron(environ: string): number {
+  const prefix = `${ASK_DEPTH_VARIABLE}=`;
+  // A variable can stand there twice; which one counts depends on the program.
+  return Math.max(
+    0,
+    ...environ.split("\0").filter((entry) => entry.startsWith(prefix))
+      .map((entry) => parseAskDepth(entry.slice(prefix.length))),
+  );
+}
+
+/**
+ * Returns the depth of this process: what `env` says, and never less than what any ancestor was
+ * started with. So a command such as `env -u MM_ASK_DEPTH mm --ask bob …`, which a model runs in its
+ * shell, gains nothing. Ancestors that cannot be looked at (another user's, another system's) are
+ * left out. A command that first cuts itself off from its ancestors is not seen through.
+ */
+export async function effectiveAskDepth(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  let depth = parseAskDepth(env[ASK_DEPTH_VARIABLE]);
+  const look = process.platform === "linux" ? fromProc : fromPs;
+  if (process.platform === "win32") return depth;
+  let pid = process.ppid;
+  for (let step = 0; step < MAX_ANCESTORS && pid > 1 && depth < MAX_ASK_DEPTH; step++) {
+    const ancestor = await look(pid);
+    depth = Math.max(depth, ancestor.depth);
+    pid = ancestor.parent;
+  }
+  return depth;
+}
+
+interface Ancestor {
+  readonly depth: number;
+  /** 0 where it is not known. */
+  readonly parent: number;
+}
+
+async function fromProc(pid: number): Promise<Ancestor> {
+  const [environ, stat] = await Promise.all([
+    readOr(`/proc/${pid}/environ`),
+    readOr(`/proc/${pid}/stat`),
+  ]);
+  return { depth: askDepthOfEnviron(environ), parent: parseProcStat(stat)?.ppid ?? 0 };
+}
+
+async function readOr(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** macOS and the BSDs: `ps` prints the environment behind the command, separated by blanks. */
+async function fromPs(pid: number): Promise<Ancestor> {
+  const [parent, command] = await Promise.all([
+    ps(["-o", "ppid=", "-p", String(pid)]),
+    ps(["eww", "-o", "command=", "-p", String(pid)]),
+  ]);
+  return {
+    depth: askDepthOfEnviron(command.trim().replaceAll(/\s+/gu, "\0")),
+    parent: Number(parent.trim()) || 0,
+  };
+}
+
+function ps(args: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile("ps", [...args], { timeout: 2000 }, (error, stdout) => {
+      resolve(error === null ? stdout : "");
+    });
+  });
+}

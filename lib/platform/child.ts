@@ -1,0 +1,183 @@
+/**
+ * A child process that is talked to over its stdin and stdout.
+ *
+ * @module
+ */
+import type { Readable, Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { tailOf } from "../base/cut.ts";
+import { drained } from "./drain.ts";
+import { endGroup, groupGone, signalGroup } from "./group.ts";
+import type { Child, ProcessEnd, StartChild, StartChildOptions } from "./process.ts";
+import { createReaper, type Reaper } from "./reaper.ts";
+import { spawnGroup } from "./spawn_group.ts";
+
+/** UTF-16 units of stderr that are kept. */
+const STDERR_UNITS = 4000;
+
+/** Time a child has to end after its stdin was closed, in milliseconds; TERM comes at half of it. */
+const STOP_GRACE_MS = 2000;
+
+/** Time between TERM and KILL for what a child left behind when it ended. */
+const LEFTOVER_GRACE_MS = 500;
+
+/** Bytes of stdout held for a slow reader before the child has to wait. */
+const STDOUT_HIGH_WATER = 256 * 1024;
+
+/** The last bytes of a child that ended, where another process holds its stdout open. */
+const DRAIN = { quietMs: 100, maxMs: 1000 };
+
+/** Options of {@linkcode createStartChild}. */
+export interface StartChildSetup {
+  /** Ends the children when this process is killed. */
+  readonly reaper: Reaper;
+}
+
+/** Returns a function that starts children in the care of a reaper; see {@linkcode StartChild}. */
+export function createStartChild(setup: StartChildSetup): StartChild {
+  return (options) => start(options, setup.reaper);
+}
+
+/** Starts a child in the care of a reaper that all callers of this function share. */
+export const startChild: StartChild = createStartChild({ reaper: createReaper() });
+
+async function start(options: StartChildOptions, reaper: Reaper): Promise<Child> {
+  const [program, ...args] = options.command;
+  const leader = await spawnGroup({
+    program,
+    args,
+    cwd: options.cwd,
+    env: options.env,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const { pid, exited: ended, process } = leader;
+  const { stdin, stdout, stderr } = process;
+  if (stdin === null || stdout === null || stderr === null) {
+    throw new Error(`Cannot talk to "${program}": it was started without pipes`);
+  }
+  reaper.add(pid);
+  const tail = keepTail(stderr, ended);
+
+  // Whatever the child leaves in its group ends with it.
+  const gone = ended.then(async (end) => {
+    await endGroup(pid, LEFTOVER_GRACE_MS);
+    reaper.del(pid);
+    return end;
+  });
+
+  return {
+    pid,
+    stdin: toWritable(stdin, ended),
+    stdout: toReadable(stdout, ended),
+    ended,
+    stderrTail: tail,
+    async stop({ graceMs = STOP_GRACE_MS } = {}) {
+      stdin.end();
+      if (!await within(ended, graceMs / 2)) {
+        signalGroup(pid, "SIGTERM");
+        if (!await within(ended, graceMs / 2)) signalGroup(pid, "SIGKILL");
+      }
+      return await Promise.race([gone, givenUp(pid, ended)]);
+    },
+    kill() {
+      signalGroup(pid, "SIGKILL");
+    },
+  };
+}
+
+/** Settles where even KILL does not end a child: it hangs in the system, nothing can be done. */
+async function givenUp(pid: number, ended: Promise<ProcessEnd>): Promise<ProcessEnd> {
+  await groupGone(pid, STOP_GRACE_MS);
+  const end: ProcessEnd = { code: null, signal: "SIGKILL" };
+  return await Promise.race([ended, delay(STOP_GRACE_MS, end, { ref: false })]);
+}
+
+async function within(ended: Promise<ProcessEnd>, ms: number): Promise<boolean> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([
+      ended.then(() => true),
+      delay(ms, false, { signal: timer.signal }),
+    ]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/** Keeps the end of what is written to stderr; reading never stops, or the child would. */
+function keepTail(stderr: Readable, ended: Promise<ProcessEnd>): () => string {
+  const decoder = new TextDecoder();
+  let text = "";
+  stderr.on("data", (chunk: Uint8Array) => {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > 2 * STDERR_UNITS) text = tailOf(text, STDERR_UNITS);
+  });
+  stderr.on("error", () => {});
+  ended.then(async () => {
+    await drained(stderr, DRAIN);
+    stderr.destroy();
+  });
+  return () => tailOf(text, STDERR_UNITS);
+}
+
+/** A chunk counts as written when the pipe took it, so a child that does not read slows us down. */
+function toWritable(stdin: Writable, ended: Promise<ProcessEnd>): WritableStream<Uint8Array> {
+  // Writing to a child that died is an error of that write, not of this process.
+  stdin.on("error", () => {});
+  return new WritableStream<Uint8Array>({
+    start(controller) {
+      ended.then(() => {
+        controller.error(new Error("Cannot write to the child: it ended"));
+        stdin.destroy();
+      });
+    },
+    write(chunk) {
+      return new Promise((resolve, reject) => {
+        stdin.write(chunk, (error) => error ? reject(error) : resolve());
+      });
+    },
+    close() {
+      stdin.end();
+    },
+    abort() {
+      stdin.destroy();
+    },
+  });
+}
+
+/** The child waits while the reader does, until it ended: then its last bytes are all taken. */
+function toReadable(stdout: Readable, ended: Promise<ProcessEnd>): ReadableStream<Uint8Array> {
+  let over = false;
+  let draining = false;
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const close = () => {
+        if (over) return;
+        over = true;
+        controller.close();
+        stdout.destroy();
+      };
+      stdout.on("data", (chunk: Uint8Array) => {
+        if (over) return;
+        controller.enqueue(chunk);
+        if ((controller.desiredSize ?? 0) <= 0 && !draining) stdout.pause();
+      });
+      stdout.once("end", close);
+      stdout.once("close", close);
+      stdout.on("error", close);
+      ended.then(async () => {
+        draining = true;
+        stdout.resume();
+        await drained(stdout, DRAIN);
+        close();
+      });
+    },
+    pull() {
+      stdout.resume();
+    },
+    cancel() {
+      over = true;
+      stdout.destroy();
+    },
+  }, new ByteLengthQueuingStrategy({ highWaterMark: STDOUT_HIGH_WATER }));
+}

@@ -1,0 +1,42 @@
+/**
+ * Ending this process without losing what it wrote.
+ *
+ * @module
+ */
+import type { Writable } from "node:stream";
+import process from "node:process";
+import { clearTimeout, setTimeout } from "node:timers";
+
+/** Options of {@linkcode exitProcess}. */
+export interface ExitOptions {
+  /** Milliseconds after which a reader that does not read is given up. @default {Infinity} */
+  readonly flushMs?: number;
+}
+
+/**
+ * Ends this process after everything written to stdout and stderr was taken by the system. Node
+ * and Bun would cut a pipe at 64 KiB otherwise.
+ */
+export async function exitProcess(code: number, options: ExitOptions = {}): Promise<never> {
+  const flushed = Promise.all([flush(process.stdout), flush(process.stderr)]);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const { flushMs = Infinity } = options;
+  if (flushMs !== Infinity) {
+    const givenUp = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, flushMs);
+    });
+    await Promise.race([flushed, givenUp]);
+    clearTimeout(timer);
+  } else {
+    await flushed;
+  }
+  process.exit(code);
+}
+
+function flush(stream: Writable): Promise<void> {
+  if (stream.destroyed || stream.writableEnded) return Promise.resolve();
+  return new Promise((resolve) => {
+    stream.once("error", () => resolve());
+    stream.write("", () => resolve());
+  });
+}

@@ -1,0 +1,97 @@
+/**
+ * A helper process that outlives mm by a moment and ends the groups mm started, even when mm had
+ * no chance to: `kill -9`, a crash, the system's out-of-memory killer.
+ *
+ * @module
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { isWindows } from "./runtime.ts";
+
+/** Ends the groups it was told of when this process ends, in whatever way it ends. */
+export interface Reaper {
+  /** Takes a group into its care. The helper is started with the first. */
+  add(pgid: number): void;
+  /** Forgets a group that is gone. */
+  del(pgid: number): void;
+  /** Ends the groups that are left, and the helper. A later `add` starts a new one. */
+  close(): void;
+}
+
+/**
+ * The helper: POSIX sh, idle in `read` while mm lives. mm's end, however it comes, closes the pipe.
+ * Descriptors that mm inherited are closed, so that whoever waits for their end does not wait for
+ * the helper. `sleep` with a fraction is not POSIX, hence the second form.
+ */
+const SCRIPT = `
+exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+trap '' INT TERM HUP QUIT
+groups=' '
+while read -r verb group; do
+  case $verb in
+    add) groups="$groups$group " ;;
+    del) case "$groups" in
+      *" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;;
+    esac ;;
+  esac
+done
+left() { for group in $groups; do kill -0 "-$group" && return 0; done; return 1; }
+for group in $groups; do kill -TERM "-$group"; done
+n=0
+while left && [ "$n" -lt 10 ]; do sleep 0.1 || sleep 1; n=$((n + 1)); done
+for group in $groups; do kill -KILL "-$group"; done
+exit 0
+`;
+
+/**
+ * Returns a reaper whose helper starts with the first group. It never throws and keeps no event
+ * loop alive. On Windows it does nothing: there are no groups, and a child notices mm's end by the
+ * end of its stdin.
+ */
+export function createReaper(): Reaper {
+  if (isWindows) return { add() {}, del() {}, close() {} };
+  const groups = new Set<number>();
+  let helper: ChildProcess | undefined;
+
+  const tell = (line: string) => helper?.stdin?.write(line);
+
+  function start(): void {
+    let started: ChildProcess;
+    try {
+      started = spawn("/bin/sh", ["-c", SCRIPT, "mm-reaper"], {
+        cwd: "/", // It must not hold a directory that someone wants to remove.
+        env: { PATH: "/usr/bin:/bin" },
+        stdio: ["pipe", "ignore", "ignore"],
+        detached: true,
+      });
+    } catch {
+      return; // Without a shell there is nothing to run in groups either.
+    }
+    helper = started;
+    const gone = () => {
+      if (helper === started) helper = undefined;
+    };
+    started.once("error", gone);
+    started.once("exit", gone);
+    started.stdin?.on("error", gone);
+    started.unref();
+    (started.stdin as { unref?: () => void } | null)?.unref?.();
+    for (const pgid of groups) tell(`add ${pgid}\n`);
+  }
+
+  return {
+    add(pgid) {
+      if (groups.has(pgid)) return;
+      groups.add(pgid);
+      if (helper === undefined) start();
+      else tell(`add ${pgid}\n`);
+    },
+    del(pgid) {
+      if (groups.delete(pgid)) tell(`del ${pgid}\n`);
+    },
+    close() {
+      groups.clear();
+      helper?.stdin?.end();
+      helper = undefined;
+    },
+  };
+}
