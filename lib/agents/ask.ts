@@ -34,6 +34,8 @@ export interface AskOptions {
   /** How long a tool call of the asked agent may run without a word, in milliseconds. */
   readonly callBudgetMs: number;
   readonly onUpdate: (update: ChildUpdate) => void;
+  /** Told `true` while a tool call of the asked agent runs, then `false`. */
+  readonly onBusy: (busy: boolean) => void;
   readonly onPermission: (
     call: ChildCall,
     options: { readonly signal: AbortSignal },
@@ -137,7 +139,10 @@ class Ask {
   }
 
   async #prompt(session: ChildSession, watchdog: Watchdog, signal: AbortSignal): Promise<End> {
-    const openCalls = new OpenCalls({ watchdog, budgetMs: this.#options.callBudgetMs });
+    const openCalls = new OpenCalls({
+      pause: () => this.#pause(watchdog),
+      budgetMs: this.#options.callBudgetMs,
+    });
     const replied = session.prompt(this.#options.prompt, {
       signal,
       onUpdate: (update) => {
@@ -165,6 +170,15 @@ class Ask {
     } finally {
       openCalls.close();
     }
+  }
+
+  #pause(watchdog: Watchdog): () => void {
+    const resume = watchdog.pause();
+    this.#options.onBusy(true);
+    return () => {
+      resume();
+      this.#options.onBusy(false);
+    };
   }
 
   #note(update: ChildUpdate): void {

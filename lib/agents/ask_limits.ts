@@ -3,9 +3,7 @@
  *
  * @module
  */
-
-/** An agent at this depth asks nobody: you (0) ask bob (1), bob asks riker (2). */
-export const MAX_ASK_DEPTH = 2;
+import { MAX_ASK_DEPTH } from "../platform/ask_depth.ts";
 
 /** Asks of one process that run at the same time; further ones wait. */
 export const MAX_PARALLEL_ASKS = 8;

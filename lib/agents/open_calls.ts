@@ -4,17 +4,17 @@
  *
  * @module
  */
-import type { Watchdog } from "../engine/watchdog.ts";
 import type { ChildUpdate } from "./child_connection.ts";
 
 /** Options of {@linkcode OpenCalls}. */
 export interface OpenCallsOptions {
-  readonly watchdog: Pick<Watchdog, "pause">;
+  /** Begins a pause of whoever counts silence; returns what ends it. */
+  readonly pause: () => () => void;
   /** How long calls may run without a word, in milliseconds. */
   readonly budgetMs: number;
 }
 
-/** Pauses a watchdog while calls run, for at most a budget after the agent's last word. */
+/** Asks for a pause while calls run, for at most a budget after the agent's last word. */
 export class OpenCalls {
   readonly #options: OpenCallsOptions;
   readonly #open = new Set<string>();
@@ -33,7 +33,7 @@ export class OpenCalls {
       this.#set(update.callId, update.status);
     }
     if (this.#open.size === 0) return this.close();
-    this.#resume ??= this.#options.watchdog.pause();
+    this.#resume ??= this.#options.pause();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.close(), this.#options.budgetMs);
   }

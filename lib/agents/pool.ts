@@ -38,8 +38,15 @@ export interface AgentPoolOptions {
 export interface PoolAskOptions
   extends Pick<AskOptions, "prompt" | "cwd" | "signal" | "onUpdate" | "onPermission"> {
   readonly agent: string;
-  /** Told when the ask has to wait for others, with how many are before it. */
+  /**
+   * Longest silence, in milliseconds, where the agent's entry sets none; absent for the pool's.
+   * `Infinity` leaves it to who asks.
+   */
+  readonly silenceMs?: number;
+  /** Told when the ask has to wait for others, with how many wait before it. */
   readonly onQueued?: (before: number) => void;
+  /** Told `true` when silence is no sign of trouble (it waits, a tool call runs), then `false`. */
+  readonly onBusy?: (busy: boolean) => void;
 }
 
 /** One agent, as `/agents` shows it. */
@@ -148,16 +155,20 @@ export class AgentPool {
     let release: () => void;
     try {
       if (this.#slots.full) options.onQueued?.(this.#slots.waiting);
+      options.onBusy?.(true);
       release = await this.#slots.take({ signal: options.signal });
     } catch {
       return ended({ kind: "cancelled" });
+    } finally {
+      options.onBusy?.(false);
     }
     try {
       const result = await ask({
         ...options,
+        onBusy: options.onBusy ?? (() => {}),
         child,
         cwd: entry.cwd ?? options.cwd,
-        silenceMs: entry.timeoutMs ?? silenceMs,
+        silenceMs: entry.timeoutMs ?? options.silenceMs ?? silenceMs,
         callBudgetMs,
       });
       this.#remember(member, result);

@@ -4,9 +4,12 @@
  * @module
  */
 
+/** Timers that are set for longer fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Options of {@linkcode Watchdog}. */
 export interface WatchdogOptions {
-  /** Longest silence, in milliseconds. */
+  /** Longest silence, in milliseconds; `Infinity` for a watchdog that never fires. */
   readonly timeoutMs: number;
   /** Called once, after the longest silence. */
   readonly onTimeout: () => void;
@@ -53,7 +56,10 @@ export class Watchdog {
   }
 
   #arm(ms: number): void {
-    this.#timer = setTimeout(() => this.#look(), Math.max(1, Math.ceil(ms)));
+    this.#timer = setTimeout(
+      () => this.#look(),
+      Math.min(Math.max(1, Math.ceil(ms)), MAX_TIMER_MS),
+    );
   }
 
   #look(): void {

@@ -19,6 +19,8 @@ export interface PromptInput {
 /** How a prompt ended. */
 export interface PromptResult {
   readonly end: End;
+  /** What ended, for `describeEnd()`: the asked agent's name; absent for the turn itself. */
+  readonly subject?: string;
   /** The answer text of the last model request, or the asked agent's answer; may be partial. */
   readonly text: string;
   /** Tokens of all requests of this prompt together, where the server counted them. */

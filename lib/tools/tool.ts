@@ -56,7 +56,10 @@ export interface ToolResult {
   readonly end?: End;
 }
 
-/** A tool with arguments of type `Input`. */
+/**
+ * A tool with arguments of type `Input`. `preview` and `run` are methods so that tools with different
+ * arguments fit into one list: what they get always comes from their own `parse`.
+ */
 export interface Tool<Input = unknown> {
   readonly name: string;
   readonly kind: ToolKind;
@@ -75,10 +78,10 @@ export interface Tool<Input = unknown> {
    */
   readonly parse: (raw: unknown) => { readonly input: Input } | { readonly error: string };
   /** Says what a call will do. Never throws: what cannot be found out is left out. */
-  readonly preview: (
+  preview(
     input: Input,
     context: { readonly cwd: string; readonly files: FileViews },
-  ) => Promise<ToolPreview>;
+  ): Promise<ToolPreview>;
   /** Runs the call. Throws only the signal's reason; every other failure is a result. */
-  readonly run: (input: Input, context: ToolContext) => Promise<ToolResult>;
+  run(input: Input, context: ToolContext): Promise<ToolResult>;
 }

@@ -1,0 +1,130 @@
+/**
+ * `ask_agent`: the tool with which a model asks another agent.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { cutMiddle, oneLine } from "../base/cut.ts";
+import { describeEnd } from "../base/ends.ts";
+import type { Emit } from "../engine/events.ts";
+import type { Gate } from "../gate/gate.ts";
+import { defineTool } from "../tools/define_tool.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { AskResult } from "./ask.ts";
+import { AskRelay } from "./ask_relay.ts";
+import type { AgentPool } from "./pool.ts";
+
+/** The tool's name. */
+export const ASK_AGENT = "ask_agent";
+
+/** UTF-16 units of the prompt in the call's title; the whole one is in its arguments. */
+const TITLE_LENGTH = 200;
+
+const Arguments = z.strictObject({ agent: z.string(), prompt: z.string().min(1) });
+
+/** Options of {@linkcode askAgentTool}. */
+export interface AskAgentToolOptions {
+  readonly pool: AgentPool;
+  readonly gate: Gate;
+  readonly emit: Emit;
+  /** Whether gated calls of this agent run without a question. */
+  readonly yolo: () => boolean;
+}
+
+/** Returns the tool for one session, offering the agents of the pool. */
+export function askAgentTool(options: AskAgentToolOptions): Tool<z.output<typeof Arguments>> {
+  const { pool, gate, emit, yolo } = options;
+  const names = pool.entries.map((entry) => entry.name);
+  const offered = pool.entries.map(({ name, description }) =>
+    `- ${name}${description === undefined ? "" : `: ${description}`}`
+  );
+  return defineTool({
+    name: ASK_AGENT,
+    kind: "other",
+    gated: true,
+    parallel: true,
+    description:
+      "Ask another agent. It works on its own and answers once; it knows nothing of this " +
+      "conversation, so put everything it needs into the prompt. Its answer is the result.\n" +
+      `Agents:\n${offered.join("\n")}`,
+    schema: Arguments.superRefine(({ agent }, context) => {
+      if (names.includes(agent)) return;
+      context.addIssue({ code: "custom", path: ["agent"], message: pool.unknownAgent(agent) });
+    }),
+    preview: ({ agent, prompt }) => ({ title: `${agent}: ${oneLine(prompt, TITLE_LENGTH)}` }),
+    run: async ({ agent, prompt }, context) => {
+      const askId = crypto.randomUUID();
+      const entry = pool.entry(agent);
+      const relay = new AskRelay({
+        agent,
+        emit,
+        gate,
+        yolo: () => entry?.yolo ?? yolo(),
+        cwd: entry?.cwd ?? context.cwd,
+        callId: context.callId,
+        output: context.output,
+      });
+      emit({
+        type: "ask_start",
+        askId,
+        agent,
+        title: pool.title(agent),
+        callId: context.callId,
+      });
+      let resume = () => {};
+      const result = await pool.ask({
+        agent,
+        prompt,
+        cwd: context.cwd,
+        signal: context.signal,
+        // The turn's own watchdog counts the silence, unless the entry sets a time of its own.
+        silenceMs: Infinity,
+        onQueued: (before) => {
+          context.output(`[waiting: ${before + 1} asks are before this one]\n`);
+        },
+        onUpdate: (update) => {
+          context.alive();
+          relay.update(update);
+        },
+        onPermission: async (call, permission) => {
+          // A person is asked: the turn's watchdog waits, as for this agent's own calls.
+          const stop = context.pauseWatchdog();
+          try {
+            return await relay.permission(call, permission);
+          } finally {
+            stop();
+          }
+        },
+        onBusy: (busy) => {
+          resume();
+          resume = busy ? context.pauseWatchdog() : () => {};
+        },
+      });
+      resume();
+      relay.close();
+      emit({
+        type: "ask_end",
+        askId,
+        agent,
+        end: result.end,
+        ...(result.label === undefined ? {} : { label: result.label }),
+      });
+      context.signal.throwIfAborted();
+      return {
+        ok: result.end.kind === "answered" || result.end.kind === "incomplete",
+        text: cutMiddle(resultText(agent, result), context.maxOutput).text,
+        end: result.end,
+      };
+    },
+  });
+}
+
+/** The tool's result: the answer, and how the ask ended where that was not by answering. */
+export function resultText(agent: string, result: AskResult): string {
+  const { end, answer } = result;
+  if (end.kind === "answered") {
+    return answer.trim() === "" ? `[${agent} answered with no text]` : answer;
+  }
+  const words = `[${describeEnd(end, agent)}]`;
+  return answer.trim() === "" ? words : `${answer}\n${words}`;
+}

@@ -1,0 +1,120 @@
+/**
+ * What the sessions of one process share, and how a session is put together.
+ *
+ * @module
+ */
+import { mayAsk } from "../agents/ask_limits.ts";
+import { ASK_AGENT, askAgentTool } from "../agents/ask_agent_tool.ts";
+import type { AgentPool } from "../agents/pool.ts";
+import type { AgentConfig } from "../config/types.ts";
+import { Conversation } from "../engine/conversation.ts";
+import { Gate } from "../gate/gate.ts";
+import type { ModelClient, ModelFacts } from "../model/types.ts";
+import type { Commands } from "../platform/process.ts";
+import type { Tool } from "../tools/tool.ts";
+import { AgentSession } from "./agent_session.ts";
+import { commandEnvironment } from "./environment.ts";
+import { builtinSystemPrompt } from "./system_prompt.ts";
+import { TranscriptFile } from "./transcript_file.ts";
+import type { CreateSessionOptions, Session, SessionHost } from "./types.ts";
+
+/** Options of {@linkcode Host}. */
+export interface HostOptions {
+  readonly config: AgentConfig;
+  /** This process's environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly model: ModelClient;
+  readonly pool: AgentPool;
+  /** The built-in tools, in their order. */
+  readonly tools: readonly Tool[];
+  /** Says whether the configuration's `tools` has a tool. */
+  readonly hasTool: (name: string) => boolean;
+  /** Creates the runner of one session's commands. */
+  readonly createCommands: () => Commands;
+  /** How deep this process is in a chain of asks. */
+  readonly depth: number;
+  /** A path that starts this mm. */
+  readonly bin: string;
+  /** A private directory for this process, absolute; removed at the end. */
+  readonly directory: string;
+  /** Ends what the process started beside its sessions. */
+  readonly onClose: () => Promise<void>;
+}
+
+/** The host of one process. */
+export class Host implements SessionHost {
+  readonly #options: HostOptions;
+  readonly #sessions = new Set<Session>();
+  #facts: ModelFacts = {};
+
+  /** Creates the host and begins to ask the model server what it is; nothing waits for the answer. */
+  constructor(options: HostOptions) {
+    this.#options = options;
+    options.model.facts({}).then((facts) => this.#facts = facts, () => {});
+  }
+
+  get config(): AgentConfig {
+    return this.#options.config;
+  }
+
+  get title(): string {
+    return this.config.title ?? "mm";
+  }
+
+  get label(): string {
+    return this.#options.model.label;
+  }
+
+  get images(): boolean {
+    return this.#facts.images === true;
+  }
+
+  createSession(options: CreateSessionOptions): Promise<Session> {
+    const { config, env, model, pool, depth, bin, directory } = this.#options;
+    const { cwd, emit } = options;
+    const id = crypto.randomUUID();
+    const gate = new Gate({
+      rules: config.permissions,
+      honourAllowRules: depth === 0,
+      askPermission: options.askPermission,
+    });
+    const transcript = new TranscriptFile({ directory, sessionId: id });
+    const session = new AgentSession({
+      id,
+      cwd,
+      config,
+      model,
+      pool,
+      emit,
+      gate,
+      tools: (yolo) => this.#tools({ gate, emit, yolo }),
+      commands: this.#options.createCommands(),
+      conversation: new Conversation(config.system ?? builtinSystemPrompt({ cwd })),
+      transcript,
+      commandEnv: commandEnvironment({
+        env,
+        bin,
+        configFile: config.file,
+        transcriptFile: transcript.path,
+        depth,
+      }),
+      onClose: () => this.#sessions.delete(session),
+    });
+    this.#sessions.add(session);
+    return Promise.resolve(session);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions].map((session) => session.close()));
+    await this.#options.pool.close();
+    await this.#options.onClose();
+  }
+
+  #tools(options: Pick<Parameters<typeof askAgentTool>[0], "gate" | "emit" | "yolo">): Tool[] {
+    const { tools, hasTool, pool, depth } = this.#options;
+    const own = tools.filter((tool) => hasTool(tool.name));
+    // The first guard of the depth limit: what may not be called is not offered.
+    if (!mayAsk(depth) || pool.entries.length === 0 || !hasTool(ASK_AGENT)) return own;
+    return [...own, askAgentTool({ ...options, pool })];
+  }
+}

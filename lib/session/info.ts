@@ -1,0 +1,66 @@
+/**
+ * What the commands that only tell something say.
+ *
+ * @module
+ */
+import type { AgentPool } from "../agents/pool.ts";
+import { estimateTokens } from "../engine/estimate.ts";
+import type { Message, ModelClient } from "../model/types.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { CommandInfo } from "./types.ts";
+
+/** The lines of `/help`. */
+export function helpText(commands: readonly CommandInfo[]): string {
+  return commands
+    .map(({ name, hint, description }) =>
+      `/${name}${hint === undefined ? "" : ` <${hint}>`} - ${description}`
+    )
+    .join("\n");
+}
+
+/** The lines of `/agents`. */
+export function agentsText(pool: AgentPool): string {
+  const agents = pool.status();
+  if (agents.length === 0) return pool.unknownAgent("");
+  return agents.map(({ name, description, state, label, lastFailure }) => {
+    const facts = [state, label, description].filter((fact) => fact !== undefined);
+    const failure = lastFailure === undefined ? "" : `\n  last failure: ${lastFailure}`;
+    return `${name} - ${facts.join(", ")}${failure}`;
+  }).join("\n");
+}
+
+/** The lines of `/tools`. */
+export function toolsText(tools: readonly Tool[], yolo: boolean): string {
+  return tools.map(({ name, gated }) => `${name}${gated && !yolo ? " (asks)" : ""}`).join("\n");
+}
+
+/** The line of `/model`. */
+export function modelText(model: ModelClient): string {
+  const window = model.contextWindow === undefined
+    ? "window unknown"
+    : `window ${model.contextWindow} tokens`;
+  return `${model.label}${model.url === "" ? "" : ` at ${model.url}`}, ${window}`;
+}
+
+/** Options of {@linkcode statusText}. */
+export interface StatusOptions {
+  readonly id: string;
+  readonly cwd: string;
+  readonly yolo: boolean;
+  readonly model: ModelClient;
+  readonly messages: readonly Message[];
+  readonly configFile: string | undefined;
+}
+
+/** The lines of `/status`. */
+export function statusText(options: StatusOptions): string {
+  const { id, cwd, yolo, model, messages, configFile } = options;
+  return [
+    `model: ${modelText(model)}`,
+    `directory: ${cwd}`,
+    `configuration: ${configFile ?? "built-in defaults"}`,
+    `yolo: ${yolo ? "on" : "off"}`,
+    `conversation: ${messages.length} messages, about ${estimateTokens(messages)} tokens`,
+    `session: ${id}`,
+  ].join("\n");
+}

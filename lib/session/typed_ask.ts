@@ -1,0 +1,79 @@
+/**
+ * An ask that a person typed: `/ask-bob`.
+ *
+ * @module
+ */
+import { AskRelay } from "../agents/ask_relay.ts";
+import type { AskResult } from "../agents/ask.ts";
+import type { AgentPool } from "../agents/pool.ts";
+import { transcriptOf, withTranscript } from "../agents/transcript.ts";
+import { cutMiddle } from "../base/cut.ts";
+import { describeEnd } from "../base/ends.ts";
+import type { Conversation } from "../engine/conversation.ts";
+import type { Emit } from "../engine/events.ts";
+import type { Gate } from "../gate/gate.ts";
+
+/** Options of {@linkcode typedAsk}. */
+export interface TypedAskOptions {
+  readonly agent: string;
+  readonly prompt: string;
+  readonly withContext: boolean;
+  readonly pool: AgentPool;
+  readonly conversation: Conversation;
+  readonly gate: Gate;
+  readonly emit: Emit;
+  readonly yolo: () => boolean;
+  readonly cwd: string;
+  /** UTF-16 units of the answer that get into the conversation. */
+  readonly maxOutput: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks, shows the answer, and keeps question and answer as a pair of messages. An ask without any
+ * answer leaves the conversation as it was.
+ */
+export async function typedAsk(options: TypedAskOptions): Promise<AskResult> {
+  const { agent, pool, conversation, emit, cwd, signal } = options;
+  const entry = pool.entry(agent);
+  const askId = crypto.randomUUID();
+  const relay = new AskRelay({
+    agent,
+    emit,
+    gate: options.gate,
+    yolo: () => entry?.yolo ?? options.yolo(),
+    cwd: entry?.cwd ?? cwd,
+  });
+  emit({ type: "ask_start", askId, agent, title: pool.title(agent) });
+  const result = await pool.ask({
+    agent,
+    prompt: options.withContext
+      ? withTranscript(transcriptOf(conversation.messages), options.prompt)
+      : options.prompt,
+    cwd,
+    signal,
+    onUpdate: (update) => relay.update(update),
+    onPermission: (call, permission) => relay.permission(call, permission),
+    onQueued: (before) =>
+      emit({
+        type: "notice",
+        severity: "info",
+        text: `${agent} is asked when ${before + 1} other asks are done`,
+      }),
+  });
+  relay.close();
+  const { end, label } = result;
+  emit({ type: "ask_end", askId, agent, end, ...(label === undefined ? {} : { label }) });
+  if (end.kind !== "cancelled" && result.answer.trim() !== "") {
+    conversation.addPair(
+      `[asked ${agent}${label === undefined ? "" : ` (${label})`}: ${options.prompt}]`,
+      `[${agent}'s answer]\n${cappedAnswer(options, result)}`,
+    );
+  }
+  return result;
+}
+
+function cappedAnswer({ agent, maxOutput }: TypedAskOptions, { end, answer }: AskResult): string {
+  const mark = end.kind === "answered" ? "" : `\n[${describeEnd(end, agent)}]`;
+  return cutMiddle(answer, maxOutput).text + mark;
+}
