@@ -1,0 +1,65 @@
+/**
+ * What must fit together across the keys of a configuration.
+ *
+ * @module
+ */
+import { formatDuration } from "../base/duration.ts";
+import { didYouMean } from "../base/nearest.ts";
+import { agentOfRule } from "./permission_keys.ts";
+import { formatPath, type KeyPath } from "./problems.ts";
+import type { AgentFile, AgentFileKey } from "./schema.ts";
+
+/** Two keys that do not fit together; the path says which of them is to blame. */
+export interface Misfit {
+  readonly path: readonly [AgentFileKey, ...(string | number)[]];
+  readonly text: string;
+}
+
+/** Options of {@linkcode misfits}. */
+export interface MisfitsOptions {
+  /** Keys that somebody set, in the file or by an override. */
+  readonly given: ReadonlySet<AgentFileKey>;
+  /** Keys that have a problem of their own and are not compared. */
+  readonly invalid: ReadonlySet<AgentFileKey>;
+}
+
+/** Returns everything that does not fit together. */
+export function misfits(values: AgentFile, options: MisfitsOptions): Misfit[] {
+  const valid = (...keys: AgentFileKey[]) => !keys.some((key) => options.invalid.has(key));
+  const found: Misfit[] = [];
+  const { bashTimeout, bashTimeoutMax } = values;
+  if (valid("bashTimeout", "bashTimeoutMax") && bashTimeout > bashTimeoutMax) {
+    found.push({
+      path: [options.given.has("bashTimeout") ? "bashTimeout" : "bashTimeoutMax"],
+      text: `"bashTimeout" (${formatDuration(bashTimeout)}) must not be longer than ` +
+        `"bashTimeoutMax" (${formatDuration(bashTimeoutMax)})`,
+    });
+  }
+  if (
+    valid("provider", "baseUrl") && values.provider === "custom" && values.baseUrl === undefined
+  ) {
+    found.push({
+      path: ["provider"],
+      text: '"provider" is custom, which has no address of its own; set "baseUrl" too',
+    });
+  }
+  if (valid("permissions", "mmConfigs")) found.push(...strangers(values));
+  return found;
+}
+
+/** Rules for agents that nobody can ask: they would look like protection and match nothing. */
+function strangers({ permissions, mmConfigs = {} }: AgentFile): Misfit[] {
+  const names = Object.keys(mmConfigs);
+  return (["allow", "ask", "deny"] as const).flatMap((list) =>
+    permissions[list].flatMap((rule, index) => {
+      const agent = agentOfRule(rule);
+      if (agent === undefined || /[*?[]/u.test(agent) || names.includes(agent)) return [];
+      const path = ["permissions", list, index] as const;
+      return [{
+        path,
+        text: `"${formatPath(path as KeyPath)}" is about the agent "${agent}", which is not in ` +
+          `mmConfigs${didYouMean(agent, names)}`,
+      }];
+    })
+  );
+}

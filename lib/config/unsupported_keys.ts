@@ -1,0 +1,24 @@
+/**
+ * Keys that mm will have and this version has not. A file with one of them was written for another
+ * version: it is refused by name, because an agent without the hook or the fence that its file asks
+ * for is a different agent.
+ *
+ * @module
+ */
+
+/** Keys at the top of the file. */
+export const UNSUPPORTED_KEYS: readonly string[] = [
+  "fence",
+  "editFormat",
+  "agentsMd",
+  "structuredOutput",
+  "agents",
+  "hooks",
+  "skills",
+  "mcpServers",
+  "sessions",
+  "compaction",
+];
+
+/** Keys of an entry of `mmConfigs`. */
+export const UNSUPPORTED_ENTRY_KEYS: readonly string[] = ["fence"];
