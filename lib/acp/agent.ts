@@ -1,0 +1,178 @@
+/**
+ * mm as an agent: what editors and asking agents start with `mm -acp`.
+ *
+ * @module
+ */
+import {
+  agent,
+  type AgentApp,
+  type AgentRequestContext,
+  type AgentRequestHandlersByMethod,
+  type AgentRequestMethod,
+  methods,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import { messageOf } from "../base/errors.ts";
+import { redactor } from "../base/secrets.ts";
+import type { SessionHost } from "../session/types.ts";
+import { MODE_OPTION, MODEL_OPTION, yoloOf } from "./config_options.ts";
+import { invalidParams, requestErrorOf } from "./errors.ts";
+import { abilitiesOf, initializeResponse, NO_ABILITIES } from "./initialize.ts";
+import { Replies } from "./replies.ts";
+import { Sessions } from "./sessions.ts";
+import { openWire } from "./wire.ts";
+
+/** Milliseconds in which the last messages have to be taken once the connection ends. */
+const LAST_WORDS_MS = 500;
+
+/** The streams an agent is served on. */
+export interface AgentStreams {
+  readonly input: ReadableStream<Uint8Array>;
+  readonly output: WritableStream<Uint8Array>;
+}
+
+/** Options of {@linkcode serveAcp}. */
+export interface ServeAcpOptions {
+  readonly host: SessionHost;
+  readonly streams: AgentStreams;
+  /** mm's version. */
+  readonly version: string;
+  /** Ends the connection. */
+  readonly signal: AbortSignal;
+  /** Takes lines for whoever looks for a fault. @default {nothing is logged} */
+  readonly log?: (line: string) => void;
+}
+
+/**
+ * Serves one client until the connection ends: its end of input, a broken pipe, or `signal`. What
+ * runs is cancelled then; the caller closes the host.
+ */
+export async function serveAcp(options: ServeAcpOptions): Promise<void> {
+  const { host, streams, version, signal, log = () => {} } = options;
+  const { apiKey, headers } = host.config.model;
+  const redact = redactor([apiKey, ...Object.values(headers ?? {})]);
+  const replies = new Replies();
+  const wire = openWire({
+    ...streams,
+    answerNoise: true,
+    onSent: (message) => replies.note(message),
+    onBroken: (error) => connection.close(error),
+  });
+  const send = (sessionId: string, update: SessionUpdate) => {
+    try {
+      wire.send({
+        jsonrpc: "2.0",
+        method: methods.client.session.update,
+        params: { sessionId, update },
+      });
+    } catch (error) {
+      log(`An update was not sent: ${messageOf(error)}`);
+    }
+  };
+  const sessions = new Sessions({ host, client: () => connection.client, send, redact, log });
+  let abilities = NO_ABILITIES;
+
+  const app = agent({ name: "mm" });
+  const answer: Answer = (method, handler) => answerWith(app, method, handler, redact);
+  answer(methods.agent.initialize, ({ params }) => {
+    abilities = abilitiesOf(params);
+    return initializeResponse({ title: host.title, version, images: host.images });
+  });
+  answer(
+    methods.agent.session.new,
+    ({ params, requestId }) =>
+      sessions.open(params, { abilities, replied: replies.sent(requestId) }),
+  );
+  answer(
+    methods.agent.session.prompt,
+    ({ params, requestId, signal }) =>
+      sessions.get(params.sessionId).prompt(params, { signal, replied: replies.sent(requestId) }),
+  );
+  answer(methods.agent.session.setMode, ({ params }) => {
+    const session = sessions.get(params.sessionId);
+    session.setYolo(yoloFor(params.modeId, "mode"));
+    return {};
+  });
+  answer(methods.agent.session.setConfigOption, ({ params }) => {
+    const session = sessions.get(params.sessionId);
+    switch (params.configId) {
+      case MODE_OPTION:
+        session.setYolo(yoloFor(params.value, "value"));
+        break;
+      case MODEL_OPTION:
+        if (params.value !== host.label) {
+          throw invalidParams(
+            `Cannot use the model "${params.value}": this agent's configuration has "${host.label}"`,
+          );
+        }
+        break;
+      default:
+        throw invalidParams(`Cannot set "${params.configId}": there is no such option`);
+    }
+    return { configOptions: session.options };
+  });
+  answer(methods.agent.session.close, async ({ params }) => {
+    await sessions.close(params.sessionId);
+    return {};
+  });
+  // The library starts handlers in the order of the messages; this one comes after the prompt's, so
+  // that a cancel in the same breath as the prompt finds it.
+  app.onNotification(
+    methods.agent.session.cancel,
+    ({ params }) => sessions.cancel(params.sessionId),
+  );
+
+  const connection = app.connect(wire.stream);
+  const onAbort = () => connection.close(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    await connection.closed;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    replies.close();
+    sessions.cancelAll();
+    await within(wire.flushed(), LAST_WORDS_MS);
+  }
+}
+
+type Answer = <Method extends AgentRequestMethod>(
+  method: Method,
+  handler: AgentRequestHandlersByMethod[Method],
+) => void;
+
+/** Registers a handler whose failures become errors with readable words and without secrets. */
+function answerWith<Method extends AgentRequestMethod>(
+  app: AgentApp,
+  method: Method,
+  handler: AgentRequestHandlersByMethod[Method],
+  redact: (text: string) => string,
+): void {
+  const handle = handler as (context: AgentRequestContext<unknown>) => unknown;
+  const guarded = async (context: AgentRequestContext<unknown>) => {
+    try {
+      return await handle(context);
+    } catch (error) {
+      throw requestErrorOf(error, redact);
+    }
+  };
+  app.onRequest(method, guarded as AgentRequestHandlersByMethod[Method]);
+}
+
+function yoloFor(mode: unknown, field: string): boolean {
+  const yolo = typeof mode === "string" ? yoloOf(mode) : undefined;
+  if (yolo === undefined) {
+    throw invalidParams(`Cannot set the ${field} "${mode}": choose "ask" or "yolo"`);
+  }
+  return yolo;
+}
+
+async function within(task: Promise<void>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, ms));
+  try {
+    await Promise.race([task, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

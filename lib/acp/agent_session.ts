@@ -1,0 +1,189 @@
+/**
+ * One session as an editor drives it: prompts one after the other, cancels, the mode.
+ *
+ * @module
+ */
+import type { PromptRequest, PromptResponse, SessionConfigOption } from "@agentclientprotocol/sdk";
+import { describeEnd } from "../base/ends.ts";
+import type { PromptInput, Session, SessionHost } from "../session/types.ts";
+import { configOptions, modeOf } from "./config_options.ts";
+import { promptInput } from "./content.ts";
+import { cancelledReply, promptReply } from "./prompt_reply.ts";
+import type { SessionUpdates } from "./updates.ts";
+
+/** Milliseconds between the answer to `session/new` and the first update; see `announce`. */
+const ANNOUNCE_DELAY_MS = 5;
+
+/** Options of {@linkcode AgentSession}. */
+export interface AgentSessionOptions {
+  readonly host: SessionHost;
+  readonly session: Session;
+  readonly updates: SessionUpdates;
+  readonly redact: (text: string) => string;
+}
+
+/** Options of {@linkcode AgentSession.prompt}. */
+export interface AgentPromptOptions {
+  /** Ends with the request: `$/cancel_request`, or the connection closed. */
+  readonly signal: AbortSignal;
+  /** Settles when the reply to this prompt has been sent, or never will be. */
+  readonly replied: Promise<void>;
+}
+
+/** A session of the editor. */
+export class AgentSession {
+  readonly #host: SessionHost;
+  readonly #session: Session;
+  readonly #updates: SessionUpdates;
+  readonly #redact: (text: string) => string;
+  /** The prompts that were accepted and not answered yet. */
+  readonly #prompts = new Set<AbortController>();
+  /** Settles when the replies to all prompts so far have been sent. */
+  #last: Promise<unknown> = Promise.resolve();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #closed = false;
+  #told: { yolo: boolean; label: string; commands: string };
+
+  /** Takes over a session that was just created. */
+  constructor(options: AgentSessionOptions) {
+    this.#host = options.host;
+    this.#session = options.session;
+    this.#updates = options.updates;
+    this.#redact = options.redact;
+    this.#told = { yolo: this.#session.yolo, label: this.#host.label, commands: "" };
+  }
+
+  /** The session's id. */
+  get id(): string {
+    return this.#session.id;
+  }
+
+  /** Whether gated calls run without a question. */
+  get yolo(): boolean {
+    return this.#session.yolo;
+  }
+
+  /** All options with their current values. */
+  get options(): SessionConfigOption[] {
+    return configOptions(this.#session.yolo, this.#host.label);
+  }
+
+  /**
+   * Tells the editor what the session offers, shortly after the answer that named it. Editors take
+   * a moment to note the new session, and drop what comes before they have.
+   */
+  announce(): void {
+    this.#timer = setTimeout(() => this.#open(), ANNOUNCE_DELAY_MS);
+  }
+
+  /**
+   * Runs a prompt when those before it are answered.
+   *
+   * @throws {RequestError} when it cannot be run, or failed.
+   */
+  async prompt(params: PromptRequest, options: AgentPromptOptions): Promise<PromptResponse> {
+    const input = promptInput(params.prompt, { images: this.#host.images });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const onAbort = () => controller.abort(options.signal.reason);
+    options.signal.addEventListener("abort", onAbort, { once: true });
+    if (options.signal.aborted) onAbort();
+    // Noted before anything is awaited: a cancel may be the very next message.
+    this.#prompts.add(controller);
+    const before = this.#last;
+    this.#last = Promise.all([before, options.replied]);
+    try {
+      await settledOrAborted(before, signal);
+      return signal.aborted ? cancelledReply(this.#host.label) : await this.#run(input, signal);
+    } finally {
+      this.#prompts.delete(controller);
+      options.signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Cancels every prompt that is not answered yet. */
+  cancel(): void {
+    for (const controller of this.#prompts) controller.abort();
+  }
+
+  /** Sets whether gated calls run without a question. */
+  setYolo(yolo: boolean): void {
+    this.#session.yolo = yolo;
+    this.#tellChanges();
+  }
+
+  /** Cancels what runs and ends the session. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#closed = true;
+    this.cancel();
+    await this.#session.close();
+    this.#updates.close();
+  }
+
+  async #run(input: PromptInput, signal: AbortSignal): Promise<PromptResponse> {
+    const updates = this.#updates;
+    this.#open();
+    updates.begin();
+    try {
+      const result = await this.#session.prompt(input, { signal });
+      const { speaker } = updates;
+      if (signal.aborted) return cancelledReply(result.label);
+      if (result.end.kind === "refused" && !updates.shown) {
+        updates.say(describeEnd(result.end, speaker ?? "The prompt"));
+      }
+      return promptReply(result, { speaker, redact: this.#redact });
+    } finally {
+      updates.end();
+      this.#tellChanges();
+    }
+  }
+
+  #open(): void {
+    clearTimeout(this.#timer);
+    this.#updates.open();
+    this.#tellChanges();
+  }
+
+  /** Reports what changed since it was last reported: by a slash command, a probe, an agent. */
+  #tellChanges(): void {
+    if (this.#closed) return;
+    const { yolo } = this.#session;
+    const { label } = this.#host;
+    const offered = this.#session.commands.map(({ name, description, hint }) => ({
+      name,
+      description,
+      ...(hint === undefined ? {} : { input: { hint } }),
+    }));
+    const commands = JSON.stringify(offered);
+    const told = this.#told;
+    this.#told = { yolo, label, commands };
+    if (commands !== told.commands) {
+      this.#updates.send({
+        sessionUpdate: "available_commands_update",
+        availableCommands: offered,
+      });
+    }
+    if (yolo !== told.yolo) {
+      this.#updates.send({ sessionUpdate: "current_mode_update", currentModeId: modeOf(yolo) });
+    }
+    if (yolo !== told.yolo || label !== told.label) {
+      this.#updates.send({ sessionUpdate: "config_option_update", configOptions: this.options });
+    }
+  }
+}
+
+/** Waits for `task`, no longer than until `signal` is aborted. */
+async function settledOrAborted(task: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  let onAbort = () => {};
+  const aborted = new Promise<void>((resolve) => {
+    onAbort = resolve;
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    await Promise.race([task, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

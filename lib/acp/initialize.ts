@@ -1,0 +1,50 @@
+/**
+ * The greeting: what this agent can do, and what the client told about itself.
+ *
+ * @module
+ */
+import type { InitializeRequest, InitializeResponse } from "@agentclientprotocol/sdk";
+
+/** The one version of the protocol this agent speaks. */
+const VERSION = 1;
+
+/** What this agent has to know of a client. */
+export interface ClientAbilities {
+  /** It takes `notice` updates. */
+  readonly notices: boolean;
+}
+
+/** A client that told nothing about itself. */
+export const NO_ABILITIES: ClientAbilities = { notices: false };
+
+/** Returns what a client told about itself. */
+export function abilitiesOf(request: InitializeRequest): ClientAbilities {
+  return { notices: Boolean(request.clientCapabilities?.session?.notices) };
+}
+
+/** What this agent tells about itself. */
+export interface AgentFacts {
+  readonly title: string;
+  readonly version: string;
+  /** Whether the model takes images. */
+  readonly images: boolean;
+}
+
+/**
+ * Returns the answer to `initialize`. It is the same whatever version the client wants: one that
+ * cannot speak ours closes the connection.
+ */
+export function initializeResponse(facts: AgentFacts): InitializeResponse {
+  return {
+    protocolVersion: VERSION,
+    agentInfo: { name: "mm", title: facts.title, version: facts.version },
+    authMethods: [],
+    agentCapabilities: {
+      loadSession: false,
+      promptCapabilities: { embeddedContext: true, image: facts.images, audio: false },
+      mcpCapabilities: { http: false, sse: false },
+      // Objects, not booleans: some editors refuse an agent that gets this wrong.
+      sessionCapabilities: { close: {} },
+    },
+  };
+}

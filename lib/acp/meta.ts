@@ -1,0 +1,76 @@
+/**
+ * What two mm processes tell each other beyond the protocol, in `_meta.mm`. Everything here is
+ * optional for both sides.
+ *
+ * @module
+ */
+import type { EndKind } from "../base/ends.ts";
+import type { Usage } from "../model/types.ts";
+import { countOf, type Fields, fieldsOf } from "./fields.ts";
+
+/** The key under which mm's own facts stand in a `_meta` object. */
+const KEY = "mm";
+
+/** Facts about a session, with the answer to `session/new`. */
+export interface SessionMeta {
+  /** `provider/model`. */
+  readonly label: string;
+  /** MCP servers of the editor that were not started. */
+  readonly mcpServersNotStarted?: readonly string[];
+}
+
+/** Facts about the end of a prompt, with its answer. */
+export interface PromptMeta {
+  readonly end: EndKind;
+  /** `provider/model` that answered. */
+  readonly label: string;
+  readonly usage?: Usage;
+}
+
+/** Facts about a tool call. */
+export interface CallMeta {
+  /** The full name: `bash`, `bob/bash`. */
+  readonly name: string;
+  /** The title without the name of the asked agent, where the shown one has it. */
+  readonly title?: string;
+  /** The call this one belongs to. */
+  readonly parentCallId?: string;
+  /** The asked agent that makes the call: `bob`, `bob/riker`. */
+  readonly agent?: string;
+}
+
+/** Facts about a piece of text. */
+export interface ChunkMeta {
+  /** The asked agent that speaks. */
+  readonly agent?: string;
+  /** The text is a message of mm itself, not of a model. */
+  readonly notice?: "info" | "warning" | "error";
+}
+
+/** Facts about the answer to a permission question. */
+export interface PermissionMeta {
+  /** Why nobody could answer, as the end of a sentence. */
+  readonly reason: string;
+}
+
+/** Returns the `_meta` object that carries `facts`. */
+export function metaOf(
+  facts: SessionMeta | PromptMeta | CallMeta | ChunkMeta | PermissionMeta,
+): Record<string, unknown> {
+  return { [KEY]: facts };
+}
+
+/** Returns mm's own facts of a message, an empty object where it has none. */
+export function readMeta(message: unknown): Fields {
+  return fieldsOf(fieldsOf(fieldsOf(message)["_meta"])[KEY]);
+}
+
+/** Returns the token counts in `value`, or `undefined` when they are none. */
+export function readUsage(value: unknown): Usage | undefined {
+  const fields = fieldsOf(value);
+  const inputTokens = countOf(fields["inputTokens"]);
+  const outputTokens = countOf(fields["outputTokens"]);
+  if (inputTokens === undefined || outputTokens === undefined) return undefined;
+  const cachedTokens = countOf(fields["cachedTokens"]);
+  return { inputTokens, outputTokens, ...(cachedTokens === undefined ? {} : { cachedTokens }) };
+}
