@@ -6,7 +6,7 @@
 import type { Readable } from "node:stream";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 import { drained } from "./drain.ts";
-import { endGroup, groupExists, groupMembers } from "./group.ts";
+import { endGroup, groupMembers, isGone } from "./group.ts";
 import { OutputBuffer } from "./output_buffer.ts";
 import type { CommandResult, Commands, ProcessEnd, RunOptions } from "./process.ts";
 import type { Reaper } from "./reaper.ts";
@@ -58,8 +58,8 @@ export function createCommands(options: CommandsOptions): Commands {
   /** A number of a group can be given out again, so none is kept longer than its group lives. */
   function watchBackground(): void {
     if (sweep !== undefined) return;
-    sweep = setInterval(() => {
-      for (const pgid of groups) if (!groupExists(pgid)) forget(pgid);
+    sweep = setInterval(async () => {
+      for (const pgid of [...groups]) if (await isGone(pgid)) forget(pgid);
       if (groups.size === 0) stopWatching();
     }, FORGET_MS);
     sweep.unref();
@@ -102,21 +102,20 @@ export function createCommands(options: CommandsOptions): Commands {
       await reader.rest();
       if (signal.aborted) await endGroup(leader.pid, GRACE_MS);
       signal.throwIfAborted();
-      const background = await groupMembers(leader.pid);
       return {
         output: kept.text(),
         total: kept.total,
         end,
         timedOut: why === "timeout",
-        background,
+        background: await groupMembers(leader.pid),
       };
     } finally {
       reader.stop();
       for (const stream of [leader.process.stdout, leader.process.stderr]) {
         if (stream !== null) readOn(stream);
       }
-      if (groupExists(leader.pid)) watchBackground();
-      else forget(leader.pid);
+      if (await isGone(leader.pid)) forget(leader.pid);
+      else watchBackground();
     }
   }
 

@@ -37,6 +37,15 @@ export function groupExists(pgid: number): boolean {
   return send(pgid, 0);
 }
 
+/**
+ * Returns whether nothing of a group runs. An ended process whose parent does not wait for it stays
+ * in the table, for ever under some programs with number 1; it does not count.
+ */
+export async function isGone(pgid: number): Promise<boolean> {
+  if (!groupExists(pgid)) return true;
+  return !isWindows && (await groupMembers(pgid)).length === 0;
+}
+
 /** Returns the processes of a group that run, in ascending order. Empty on Windows. */
 export async function groupMembers(pgid: number): Promise<number[]> {
   if (isWindows || !groupExists(pgid)) return [];
@@ -63,10 +72,8 @@ export async function endGroup(pgid: number, graceMs: number): Promise<void> {
 export async function groupGone(pgid: number, limitMs: number): Promise<boolean> {
   const end = performance.now() + limitMs;
   for (let look = 0;; look++) {
-    if (!groupExists(pgid)) return true;
-    // A process whose parent does not wait for it stays in the table for ever, though it is gone.
-    // Looked up rarely, because it means reading the whole process table.
-    if (look % 8 === 7 && !isWindows && (await groupMembers(pgid)).length === 0) return true;
+    // The whole process table is read at few of the looks only.
+    if (look % 4 === 3 ? await isGone(pgid) : !groupExists(pgid)) return true;
     const left = end - performance.now();
     if (left <= 0) return false;
     await delay(Math.min(left, POLL_MS[Math.min(look, POLL_MS.length - 1)] ?? 40));
