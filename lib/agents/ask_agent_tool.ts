@@ -59,7 +59,7 @@ export function askAgentTool(options: AskAgentToolOptions): Tool<z.output<typeof
         agent,
         emit,
         gate,
-        yolo: () => entry?.yolo ?? yolo(),
+        yolo: () => pool.yolo(agent, yolo()),
         cwd: entry?.cwd ?? context.cwd,
         callId: context.callId,
         output: context.output,

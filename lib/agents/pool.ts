@@ -100,6 +100,16 @@ export class AgentPool {
     return this.#members.get(name)?.child.title ?? name;
   }
 
+  /**
+   * Whether an agent's gated calls run without a question, given the yolo of who asks. Its entry
+   * decides; but an agent that was itself asked can only restrict, for whoever asked it holds the
+   * permission.
+   */
+  yolo(name: string, own: boolean): boolean {
+    const entry = this.#members.get(name)?.entry.yolo;
+    return this.#options.depth === 0 ? entry ?? own : own && entry !== false;
+  }
+
   /** Who can be asked, and in what state each is. */
   status(): AgentStatus[] {
     return [...this.#members.values()].map(({ entry, child, label, lastFailure }) => ({

@@ -41,7 +41,7 @@ export async function typedAsk(options: TypedAskOptions): Promise<AskResult> {
     agent,
     emit,
     gate: options.gate,
-    yolo: () => entry?.yolo ?? options.yolo(),
+    yolo: () => pool.yolo(agent, options.yolo()),
     cwd: entry?.cwd ?? cwd,
   });
   emit({ type: "ask_start", askId, agent, title: pool.title(agent) });
