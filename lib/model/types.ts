@@ -24,6 +24,8 @@ export interface AssistantMessage {
   /** What the model thought; shown, never stored as answer. */
   readonly reasoning?: string;
   readonly toolCalls?: readonly ToolCallRequest[];
+  /** What the server wants back unchanged with its calls, by the call's id. Nobody else reads it. */
+  readonly callExtras?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 /** An image as input. */
@@ -63,6 +65,8 @@ export interface Usage {
   readonly outputTokens: number;
   /** Input tokens the server took from its prompt cache, where it says so. */
   readonly cachedTokens?: number;
+  /** What the request cost in US dollars, where the server says so. */
+  readonly cost?: number;
 }
 
 /** Why a model stopped: it was done, it called tools, it met its limit, it refused. */
@@ -95,7 +99,7 @@ export interface ModelFacts {
 
 /** A model on a server. */
 export interface ModelClient {
-  /** `provider/model`, as it is shown. The model may be unknown until {@linkcode resolve} is done. */
+  /** `provider/model`, as it is shown. The model may be unknown until {@linkcode ModelClient.facts} is done. */
   readonly label: string;
   /** The server's address without secrets, as it is shown; empty for the demo model. */
   readonly url: string;

@@ -1,0 +1,189 @@
+/**
+ * A model behind an OpenAI-compatible server.
+ *
+ * @module
+ */
+import type { ModelConfig } from "../config/types.ts";
+import { createAccumulator } from "./accumulate.ts";
+import { endpointOf, type Env } from "./endpoint.ts";
+import { answerFailure, type Failure, FailureError } from "./failure.ts";
+import { firstModel, listModels } from "./model_list.ts";
+import { modelError, waitingReason } from "./model_error.ts";
+import { probe } from "./probe.ts";
+import { readAnswer } from "./read_answer.ts";
+import { nextWait, pause, RETRY_TIMING, type RetryTiming } from "./retry.ts";
+import { createTransport } from "./transport.ts";
+import { wireBody } from "./wire.ts";
+import type {
+  CompleteOptions,
+  ModelClient,
+  ModelFacts,
+  ModelReply,
+  ModelRequest,
+} from "./types.ts";
+
+/** Options of {@linkcode createOpenAIClient}. */
+export interface OpenAIClientOptions {
+  readonly config: ModelConfig;
+  /** Where the provider's key is looked for. */
+  readonly env: Env;
+  readonly fetch: typeof fetch;
+  /** The numbers of the waits, for tests. */
+  readonly timing?: Partial<RetryTiming>;
+  /** Milliseconds for usage and the end mark after the model stopped. */
+  readonly graceMs?: number;
+}
+
+/** What is sent as the model when the server lists none: those servers have but one. */
+const ONLY_MODEL = "default";
+
+/**
+ * Creates the client. Nothing is loaded or connected before the first use.
+ *
+ * @throws {UsageError} when the configuration cannot work.
+ */
+export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
+  const { config } = options;
+  const endpoint = endpointOf(config, options.env);
+  const transport = createTransport(endpoint, options.fetch);
+  const timing = { ...RETRY_TIMING, ...options.timing };
+  let model = config.model ?? endpoint.preset.defaultModel;
+  let quirks = endpoint.preset.quirks;
+  let contextWindow = config.contextWindow;
+  let known: Promise<ModelFacts> | undefined;
+
+  return {
+    get label() {
+      return `${endpoint.preset.name}/${model ?? "?"}`;
+    },
+    url: endpoint.baseUrl,
+    get contextWindow() {
+      return contextWindow;
+    },
+    async facts({ signal }) {
+      known ??= findFacts(signal);
+      return await known;
+    },
+    async complete(request, completeOptions) {
+      return await complete(request, completeOptions);
+    },
+  };
+
+  async function findFacts(signal: AbortSignal | undefined): Promise<ModelFacts> {
+    const probing = { fetch: options.fetch, ...(signal === undefined ? {} : { signal }) };
+    // The package is needed for the first request anyway: it loads while the server is asked.
+    const warming = transport.warm().catch(() => {});
+    model ??= await firstModel(endpoint, probing);
+    const { facts, reached } = await probe(endpoint, model, probing);
+    await warming;
+    // A server that was not there is asked again the next time.
+    if (!reached) known = undefined;
+    contextWindow = config.contextWindow ?? facts.contextWindow;
+    return contextWindow === undefined ? facts : { ...facts, contextWindow };
+  }
+
+  async function complete(request: ModelRequest, to: CompleteOptions): Promise<ModelReply> {
+    let attempts = 0;
+    let firstFailure: number | undefined;
+    for (;;) {
+      to.signal.throwIfAborted();
+      attempts++;
+      const outcome = await attempt(request, to);
+      if ("reply" in outcome) return outcome.reply;
+      const { failure, shown } = outcome;
+      if (dropsUsageOption(failure)) {
+        // Not counted: the request was refused for a field, and the next one goes without it.
+        quirks = { ...quirks, streamUsage: false };
+        attempts--;
+        continue;
+      }
+      firstFailure ??= performance.now();
+      const wait = shown ? undefined : nextWait(failure, {
+        attempts,
+        waitedMs: performance.now() - firstFailure,
+        patienceMs: to.patienceMs,
+        timing,
+      });
+      if (wait === undefined) {
+        throw await errorFor(failure, attempts, performance.now() - firstFailure, to.signal);
+      }
+      to.onEvent({ type: "waiting", reason: waitingReason(failure, endpoint), ms: wait });
+      await pause(wait, to.signal);
+    }
+  }
+
+  async function attempt(
+    request: ModelRequest,
+    to: CompleteOptions,
+  ): Promise<{ reply: ModelReply } | { failure: Failure; shown: boolean }> {
+    // A signal of its own: the package never removes its listeners.
+    const controller = new AbortController();
+    const stop = () => controller.abort(to.signal.reason);
+    to.signal.addEventListener("abort", stop, { once: true });
+    try {
+      const name = model ??= await firstModel(endpoint, {
+        fetch: options.fetch,
+        signal: controller.signal,
+      });
+      to.signal.throwIfAborted();
+      // Before a server is up it cannot say its model; sending the request finds out why.
+      const body = wireBody(request, { model: name ?? ONLY_MODEL, config, quirks });
+      const response = await transport.send(body, { signal: controller.signal });
+      const accumulator = createAccumulator({
+        onEvent: to.onEvent,
+        toolNames: new Set(request.tools.map((tool) => tool.name)),
+      });
+      const end = await readAnswer({
+        body: response.body,
+        accumulator,
+        onEvent: to.onEvent,
+        signal: controller.signal,
+        ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+      });
+      if (end.type === "complete") {
+        model = body.model;
+        return { reply: end.reply };
+      }
+      return { failure: answerFailure(end), shown: accumulator.shown };
+    } catch (thrown) {
+      to.signal.throwIfAborted();
+      if (thrown instanceof FailureError) return { failure: thrown.failure, shown: false };
+      throw thrown;
+    } finally {
+      to.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  function dropsUsageOption(failure: Failure): boolean {
+    return quirks.streamUsage && (failure.status === 400 || failure.status === 422) &&
+      /stream_options|include_usage/iu.test(failure.words.text);
+  }
+
+  async function errorFor(
+    failure: Failure,
+    attempts: number,
+    waitedMs: number,
+    signal: AbortSignal,
+  ): Promise<Error> {
+    const models = isUnknownModel(failure)
+      ? await listModels(endpoint, { fetch: options.fetch, signal })
+      : undefined;
+    signal.throwIfAborted();
+    return modelError({
+      failure,
+      endpoint,
+      model,
+      attempts,
+      waitedMs,
+      ...(models === undefined ? {} : { models: models.map((listed) => listed.id) }),
+    });
+  }
+}
+
+function isUnknownModel(failure: Failure): boolean {
+  return (failure.status === 404 || failure.status === 400 || failure.status === 422) &&
+    /model/iu.test(failure.words.text) &&
+    /not (be )?(found|exist|support|available|loaded)|unknown|invalid model|no such|pull/iu.test(
+      failure.words.text,
+    );
+}
