@@ -27,17 +27,3 @@ export function createPaint(allowed: boolean): Paint {
     cyan: style(36, 39),
   };
 }
-
-/**
- * Says whether colours may be written to a stream: on a terminal that is not `dumb`, unless
- * `NO_COLOR` is set; `FORCE_COLOR` (other than `0` or `false`) allows them anywhere.
- */
-export function coloursAllowed(
-  options: { readonly isTty: boolean; readonly env: Readonly<Record<string, string | undefined>> },
-): boolean {
-  const { isTty, env } = options;
-  const force = env["FORCE_COLOR"];
-  if (force !== undefined) return force !== "0" && force !== "false";
-  if ((env["NO_COLOR"] ?? "") !== "") return false;
-  return isTty && env["TERM"] !== "dumb";
-}

@@ -40,8 +40,12 @@ export interface Renderer {
   readonly event: (event: EngineEvent) => void;
   /** Shows whole lines of mm's own, without the final newline. */
   readonly lines: (text: string) => void;
-  /** Ends a turn: shows what was held back, and how it ended unless that was said. */
-  readonly endTurn: (end: End) => void;
+  /**
+   * Ends a turn: shows what was held back, and how it ended unless that was said.
+   *
+   * @param subject who ended. @default The turn
+   */
+  readonly endTurn: (end: End, subject?: string) => void;
   /** Tells that the change of a call was shown with a question. */
   readonly changeShown: (callId: string) => void;
   /** Tells that a typed line ended the open line. */
@@ -177,12 +181,12 @@ export function createRenderer(options: RendererOptions): Renderer {
       }
     },
     lines: (text) => screen.side.lines(text),
-    endTurn(end) {
+    endTurn(end, subject = "The turn") {
       speech.endAll();
       screen.answer.close();
       screen.side.close();
       if (end.kind !== "answered" && end.kind !== saidEnd) {
-        screen.side.lines(endText(end, describeEnd(end, "The turn"), paint));
+        screen.side.lines(endText(end, describeEnd(end, subject), paint));
       }
       saidEnd = undefined;
       calls.clear();

@@ -1,0 +1,43 @@
+/**
+ * `mm -acp`: an agent for an editor or for another agent, on stdin and stdout.
+ *
+ * @module
+ */
+import process from "node:process";
+import { Readable, Writable } from "node:stream";
+import { guardConsole } from "../acp/console.ts";
+import { VERSION } from "../version.ts";
+import { loadAgentConfig } from "./load_agent_config.ts";
+import type { ModeOptionsOf } from "./mode.ts";
+
+/** Serves one client until it closes stdin. Returns the exit status. */
+export async function runAcpMode(
+  { options, io, lifetime }: ModeOptionsOf<"acp">,
+): Promise<number> {
+  // Whatever a library prints must not end up between the messages.
+  guardConsole(process.stderr);
+  const loading = loadAgentConfig({ options, io });
+  // The protocol's library takes longest to load, so it is started before the configuration is
+  // known; a wrong configuration is reported all the same.
+  const serving = import("../acp/agent.ts");
+  const composing = import("./compose.ts");
+  const [{ config }, { serveAcp }, { composeHost }] = await Promise.all([
+    loading,
+    serving,
+    composing,
+  ]);
+  const say = (text: string) => io.err(`mm: ${text}\n`);
+  const host = await composeHost({ config, env: io.env, onNotice: say });
+  lifetime.add(() => host.close());
+  await serveAcp({
+    host,
+    streams: {
+      input: Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
+      output: Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
+    },
+    version: VERSION,
+    signal: lifetime.signal,
+    ...(options.verbose ? { log: say } : {}),
+  });
+  return 0;
+}

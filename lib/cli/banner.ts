@@ -1,0 +1,36 @@
+/**
+ * What line mode says at its start.
+ *
+ * @module
+ */
+import { oneLine } from "../base/cut.ts";
+import type { SessionHost } from "../session/types.ts";
+import type { Paint } from "./paint.ts";
+import { visibleText } from "./safe_text.ts";
+
+/** Columns of an agent's description. */
+const DESCRIPTION_WIDTH = 72;
+
+/** Returns the banner in whole lines, without the final newline. */
+export function bannerText(
+  options: {
+    readonly host: Pick<SessionHost, "title" | "label" | "config">;
+    readonly cwd: string;
+    readonly yolo: boolean;
+    readonly paint: Paint;
+  },
+): string {
+  const { host, cwd, yolo, paint } = options;
+  const shown = (text: string) => visibleText(oneLine(text, 200));
+  const lines = [
+    `${paint.bold(shown(host.title))} · ${shown(host.label)}`,
+    `in ${shown(cwd)}`,
+    yolo ? "yolo is on: calls run without a question" : "calls that change things ask first",
+  ];
+  for (const { name, description } of host.config.agents) {
+    const text = description === undefined ? "" : ` ${oneLine(description, DESCRIPTION_WIDTH)}`;
+    lines.push(`/ask-${shown(name)}${paint.dim(visibleText(text))}`);
+  }
+  lines.push(paint.dim("/help lists the commands, Ctrl-C cancels, Ctrl-D leaves"));
+  return lines.join("\n");
+}

@@ -1,0 +1,103 @@
+/**
+ * Lines that a person or a script gives: prompts and answers from one input.
+ *
+ * @module
+ */
+import { readLines } from "../platform/stdin_lines.ts";
+
+/** Options of {@linkcode LineInput.next}. */
+export interface NextLineOptions {
+  /** Shown before the line. */
+  readonly prompt: string;
+  /** Whether a line typed before this call must not be taken: it cannot be meant as an answer. */
+  readonly fresh: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** An input of lines. One line is asked for at a time. */
+export interface LineInput {
+  /**
+   * Returns the next line, or `null` when the input has ended.
+   *
+   * @throws the signal's reason; the line that comes later is for the next call.
+   */
+  next(options: NextLineOptions): Promise<string | null>;
+  close(): void;
+}
+
+/** Options of {@linkcode createPipeInput} and {@linkcode createAnswerInput}. */
+export interface StreamInputOptions {
+  readonly input: AsyncIterable<Uint8Array>;
+  /** Shows a prompt. */
+  readonly show: (prompt: string) => void;
+}
+
+/**
+ * Reads lines only when they are asked for, in order: a file or a pipe holds prompts and answers
+ * together, so nothing in it is too early.
+ *
+ * @param options `echo` shows a line that was read, where no terminal does.
+ */
+export function createPipeInput(
+  options: StreamInputOptions & { readonly echo: (line: string) => void },
+): LineInput {
+  const lines = readLines(options.input);
+  let reading: Promise<IteratorResult<string, void>> | undefined;
+  return {
+    async next({ prompt, signal }) {
+      options.show(prompt);
+      reading ??= lines.next();
+      const result = await untilAborted(reading, signal);
+      reading = undefined;
+      if (result.done === true) return null;
+      options.echo(result.value);
+      return result.value;
+    },
+    close() {},
+  };
+}
+
+/** Reads answers from a terminal and drops what was typed while nothing was asked. */
+export function createAnswerInput(options: StreamInputOptions): LineInput {
+  let take: ((line: string | null) => void) | undefined;
+  let ended = false;
+  const pump = async () => {
+    try {
+      for await (const line of readLines(options.input)) take?.(line);
+    } finally {
+      ended = true;
+      take?.(null);
+    }
+  };
+  // A terminal that is gone is the end of the input.
+  pump().catch(() => {});
+  return {
+    async next({ prompt, signal }) {
+      signal.throwIfAborted();
+      if (ended) return null;
+      options.show(prompt);
+      const answer = new Promise<string | null>((resolve) => take = resolve);
+      try {
+        return await untilAborted(answer, signal);
+      } finally {
+        take = undefined;
+      }
+    },
+    close() {},
+  };
+}
+
+/** Waits for a promise, or rejects with the signal's reason. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

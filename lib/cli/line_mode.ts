@@ -1,0 +1,130 @@
+/**
+ * `mm -line`: the agent in a scrolling terminal, or driven through a pipe.
+ *
+ * @module
+ */
+import process from "node:process";
+import type { Session } from "../session/types.ts";
+import { bannerText } from "./banner.ts";
+import { createInterrupts, onInterruptSignal } from "./interrupt.ts";
+import { createPipeInput, type LineInput } from "./line_input.ts";
+import { loadAgentConfig } from "./load_agent_config.ts";
+import type { Io, ModeOptionsOf } from "./mode.ts";
+import { createPaint } from "./paint.ts";
+import { createPermissionAsker } from "./permission_asker.ts";
+import { createRenderer } from "./render.ts";
+import { createScreen } from "./screen.ts";
+
+const PROMPT = "> ";
+
+/** Runs line mode until it is left. Returns the exit status. */
+export async function runLineMode(
+  { options, io, lifetime }: ModeOptionsOf<"line">,
+): Promise<number> {
+  const composing = import("./compose.ts");
+  const { config, cwd } = await loadAgentConfig({ options, io });
+  const paint = createPaint(io.terminal.stdoutColor);
+  const renderer = createRenderer({
+    screen: createScreen({ side: io.out }),
+    paint,
+    verbose: options.verbose,
+    cwd,
+  });
+  const { composeHost } = await composing;
+  const host = await composeHost({
+    config,
+    env: io.env,
+    onNotice: (text) => renderer.event({ type: "notice", severity: "warning", text }),
+  });
+  lifetime.add(() => host.close());
+
+  const leaving = new AbortController();
+  const leave = () => leaving.abort();
+  lifetime.signal.addEventListener("abort", leave, { once: true });
+  let turn: AbortController | undefined;
+  const interrupt = createInterrupts({
+    onFirst: () => {
+      if (turn !== undefined) turn.abort();
+      else renderer.lines(paint.dim("Ctrl-C again or Ctrl-D leaves"));
+    },
+    onSecond: () => {
+      turn?.abort();
+      leave();
+    },
+  });
+  let session: Session | undefined;
+  const input = await openInput({ io, session: () => session, interrupt });
+  lifetime.add(() => Promise.resolve(input.close()));
+  const offSignal = onInterruptSignal(interrupt);
+
+  try {
+    session = await host.createSession({
+      cwd,
+      emit: renderer.event,
+      askPermission: createPermissionAsker({ input, renderer, paint }),
+    });
+    renderer.lines(bannerText({ host, cwd, yolo: session.yolo, paint }));
+    while (!leaving.signal.aborted) {
+      const line = await nextPrompt(input, leaving.signal);
+      renderer.lineTyped();
+      if (line === null) break;
+      if (line.trim() === "") continue;
+      turn = new AbortController();
+      const signal = AbortSignal.any([turn.signal, lifetime.signal]);
+      const result = await session.prompt({ text: line }, { signal });
+      turn = undefined;
+      renderer.endTurn(result.end, result.subject);
+      if (result.action === "quit") break;
+    }
+    return 0;
+  } finally {
+    offSignal();
+    lifetime.signal.removeEventListener("abort", leave);
+    input.close();
+  }
+}
+
+/** Returns the next prompt, or `null` at the end of the input or when mm is being left. */
+async function nextPrompt(input: LineInput, signal: AbortSignal): Promise<string | null> {
+  try {
+    return await input.next({ prompt: PROMPT, fresh: false, signal });
+  } catch (thrown) {
+    if (signal.aborted) return null;
+    throw thrown;
+  }
+}
+
+async function openInput(
+  { io, session, interrupt }: {
+    readonly io: Io;
+    readonly session: () => Session | undefined;
+    readonly interrupt: () => void;
+  },
+): Promise<LineInput> {
+  const { terminal, env } = io;
+  if (terminal.stdinIsTerminal && terminal.stdoutIsTerminal && env["TERM"] !== "dumb") {
+    const { createTerminalInput } = await import("./terminal_input.ts");
+    return createTerminalInput({
+      stdin: process.stdin,
+      stdout: process.stdout,
+      complete: (line) => completionsOf(line, session()?.commands ?? []),
+      onInterrupt: interrupt,
+    });
+  }
+  return createPipeInput({
+    input: process.stdin,
+    show: io.out,
+    // A terminal shows what is typed; the output of a pipe has to show it itself to be readable.
+    echo: (line) => terminal.stdinIsTerminal ? undefined : io.out(`${line}\n`),
+  });
+}
+
+/** Returns the slash commands that a line may become. */
+export function completionsOf(
+  line: string,
+  commands: Session["commands"],
+): string[] {
+  if (!/^\/\S*$/u.test(line)) return [];
+  return commands.map(({ name, hint }) => `/${name}${hint === undefined ? "" : " "}`)
+    .filter((command) => command.startsWith(line));
+}

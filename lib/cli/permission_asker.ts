@@ -1,0 +1,62 @@
+/**
+ * Putting permission questions to a person, one after the other.
+ *
+ * @module
+ */
+import type { AskPermission, PermissionAnswer, PermissionQuestion } from "../gate/question.ts";
+import type { LineInput } from "./line_input.ts";
+import type { Paint } from "./paint.ts";
+import { ANSWER_PROMPT, questionText, readAnswer } from "./permission_text.ts";
+import type { Renderer } from "./render.ts";
+
+/** Options of {@linkcode createPermissionAsker}. */
+export interface PermissionAskerOptions {
+  readonly input: LineInput;
+  readonly renderer: Renderer;
+  readonly paint: Paint;
+}
+
+/**
+ * Creates the function that asks. Questions that arrive together wait for each other, and each is
+ * answered by a line of its own.
+ */
+export function createPermissionAsker(options: PermissionAskerOptions): AskPermission {
+  let before: Promise<unknown> = Promise.resolve();
+  return (question, { signal }) => {
+    const answer = before.then(() => ask(question, signal, options));
+    before = answer;
+    return answer;
+  };
+}
+
+/** Never rejects: whatever fails here refuses the call. */
+async function ask(
+  question: PermissionQuestion,
+  signal: AbortSignal,
+  { input, renderer, paint }: PermissionAskerOptions,
+): Promise<PermissionAnswer> {
+  if (signal.aborted) return { kind: "cancelled" };
+  try {
+    renderer.lines(questionText(question, paint));
+    if ((question.call.diffs ?? []).length > 0) renderer.changeShown(question.call.id);
+    for (;;) {
+      const line = await input.next({ prompt: ANSWER_PROMPT, fresh: true, signal });
+      renderer.lineTyped();
+      if (line === null) {
+        renderer.lines("");
+        return {
+          kind: "unavailable",
+          reason: "the input ended before the permission question was answered",
+        };
+      }
+      const answer = readAnswer(line);
+      if (answer !== undefined) return answer;
+    }
+  } catch (thrown) {
+    if (signal.aborted) {
+      renderer.lines("");
+      return { kind: "cancelled" };
+    }
+    return { kind: "unavailable", reason: `the permission question failed: ${thrown}` };
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * `mm -p`: one turn. The answer goes to stdout, everything else to stderr.
+ *
+ * @module
+ */
+import process from "node:process";
+import { exitStatusOf } from "../base/ends.ts";
+import type { AskPermission } from "../gate/question.ts";
+import { onInterruptSignal } from "./interrupt.ts";
+import { createAnswerInput } from "./line_input.ts";
+import { loadAgentConfig } from "./load_agent_config.ts";
+import type { ModeOptionsOf } from "./mode.ts";
+import { createPaint } from "./paint.ts";
+import { createPermissionAsker } from "./permission_asker.ts";
+import { readStdin } from "./read_stdin.ts";
+import { createRenderer } from "./render.ts";
+import { createScreen } from "./screen.ts";
+
+const NOBODY = "nobody is there to answer a permission question: use -yolo, or allow the call " +
+  "with permissions.allow in the configuration";
+
+const refuse: AskPermission = () => Promise.resolve({ kind: "unavailable", reason: NOBODY });
+
+/** Runs one turn. Returns the exit status. */
+export async function runPromptMode(
+  { mode, options, io, lifetime }: ModeOptionsOf<"prompt">,
+): Promise<number> {
+  const { terminal } = io;
+  const composing = import("./compose.ts");
+  const text = typeof mode.prompt === "string" ? mode.prompt : await readStdin("prompt");
+  const { config, cwd } = await loadAgentConfig({ options, io });
+  const paint = createPaint(terminal.stderrColor);
+  const renderer = createRenderer({
+    screen: createScreen({
+      side: io.err,
+      answer: io.out,
+      shared: terminal.stdoutIsTerminal && terminal.stderrIsTerminal,
+    }),
+    paint,
+    rawAnswer: !terminal.stdoutIsTerminal,
+    verbose: options.verbose,
+    cwd,
+  });
+  const { composeHost } = await composing;
+  const host = await composeHost({
+    config,
+    env: io.env,
+    onNotice: (notice) => renderer.event({ type: "notice", severity: "warning", text: notice }),
+  });
+  lifetime.add(() => host.close());
+  // A prompt that came from stdin leaves nothing to answer with.
+  const someone = terminal.stdinIsTerminal && terminal.stderrIsTerminal &&
+    typeof mode.prompt === "string";
+  const session = await host.createSession({
+    cwd,
+    emit: renderer.event,
+    askPermission: someone
+      ? createPermissionAsker({
+        input: createAnswerInput({ input: process.stdin, show: io.err }),
+        renderer,
+        paint,
+      })
+      : refuse,
+  });
+  const turn = new AbortController();
+  const offSignal = onInterruptSignal(() => turn.abort());
+  try {
+    const signal = AbortSignal.any([turn.signal, lifetime.signal]);
+    const result = await session.prompt({ text }, { signal });
+    renderer.endTurn(result.end, result.subject);
+    return exitStatusOf(result.end);
+  } finally {
+    offSignal();
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Lines typed at a terminal: editing, history, completion, pasted text in one piece.
+ *
+ * @module
+ */
+import type { Buffer } from "node:buffer";
+import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import type { ReadStream, WriteStream } from "node:tty";
+import { type LineInput, untilAborted } from "./line_input.ts";
+import { createPasteFolder, PASTE_OFF, PASTE_ON } from "./paste.ts";
+
+/** Lines of history kept. */
+const HISTORY = 500;
+
+/** Milliseconds after which a lone escape is a key and not the beginning of a sequence. */
+const ESCAPE_MS = 50;
+
+/** Options of {@linkcode createTerminalInput}. */
+export interface TerminalInputOptions {
+  readonly stdin: ReadStream;
+  readonly stdout: WriteStream;
+  /** Returns the words that may stand where `line` ends, each as the whole line. */
+  readonly complete: (line: string) => readonly string[];
+  /** Told about Ctrl-C. */
+  readonly onInterrupt: () => void;
+}
+
+/** Reads from a terminal in raw mode until it is closed. */
+export function createTerminalInput(options: TerminalInputOptions): LineInput {
+  const { stdin, stdout, complete, onInterrupt } = options;
+  const folder = createPasteFolder();
+  const decoder = new StringDecoder("utf8");
+  // readline would take pasted line ends as Enter, so it reads what the folder leaves.
+  const keys = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (raw: boolean) => stdin.setRawMode(raw),
+  });
+  const onData = (chunk: Uint8Array) => {
+    const text = folder.push(decoder.write(chunk as Buffer));
+    if (text !== "") keys.write(text);
+  };
+  const onEnd = () => keys.end();
+  stdin.on("data", onData);
+  stdin.on("end", onEnd);
+  stdin.on("error", onEnd);
+
+  const typed: string[] = [];
+  let take: ((line: string | null) => void) | undefined;
+  let ended = false;
+  const editor = createInterface({
+    input: keys,
+    output: stdout,
+    terminal: true,
+    prompt: "",
+    historySize: HISTORY,
+    removeHistoryDuplicates: true,
+    escapeCodeTimeout: ESCAPE_MS,
+    completer: (line: string): [string[], string] => [[...complete(line)], line],
+  }) as ReturnType<typeof createInterface> & { history?: string[] };
+  stdin.setRawMode(true);
+  stdout.write(PASTE_ON);
+
+  editor.on("line", (line: string) => {
+    editor.setPrompt("");
+    const text = folder.unfold(line);
+    if (take !== undefined) take(text);
+    else typed.push(text);
+  });
+  editor.on("SIGINT", () => {
+    // What was typed so far is given up, as in a shell.
+    editor.write(null, { ctrl: true, name: "e" });
+    editor.write(null, { ctrl: true, name: "u" });
+    onInterrupt();
+  });
+  editor.on("close", () => {
+    ended = true;
+    take?.(null);
+  });
+
+  return {
+    async next({ prompt, fresh, signal }) {
+      signal.throwIfAborted();
+      const early = fresh ? undefined : typed.shift();
+      if (early !== undefined) {
+        stdout.write(`${prompt}${early}\n`);
+        return early;
+      }
+      if (ended) return null;
+      const line = new Promise<string | null>((resolve) => take = resolve);
+      editor.setPrompt(prompt);
+      editor.prompt(true);
+      try {
+        const text = await untilAborted(line, signal);
+        // Answers are not worth recalling.
+        if (fresh && text !== null && editor.history?.[0] === text) editor.history.shift();
+        return text;
+      } finally {
+        take = undefined;
+        editor.setPrompt("");
+      }
+    },
+    close() {
+      stdin.off("data", onData);
+      stdin.off("end", onEnd);
+      stdin.off("error", onEnd);
+      editor.close();
+      stdout.write(PASTE_OFF);
+      stdin.setRawMode(false);
+      stdin.pause();
+    },
+  };
+}
