@@ -11,8 +11,8 @@ import type { Gate } from "../gate/gate.ts";
 import { defineTool } from "../tools/define_tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AskResult } from "./ask.ts";
-import { AskRelay } from "./ask_relay.ts";
 import type { AgentPool } from "./pool.ts";
+import { relayedAsk } from "./relayed_ask.ts";
 
 /** The tool's name. */
 export const ASK_AGENT = "ask_agent";
@@ -33,7 +33,7 @@ export interface AskAgentToolOptions {
 
 /** Returns the tool for one session, offering the agents of the pool. */
 export function askAgentTool(options: AskAgentToolOptions): Tool<z.output<typeof Arguments>> {
-  const { pool, gate, emit, yolo } = options;
+  const { pool } = options;
   const names = pool.entries.map((entry) => entry.name);
   const offered = pool.entries.map(({ name, description }) =>
     `- ${name}${description === undefined ? "" : `: ${description}`}`
@@ -53,62 +53,28 @@ export function askAgentTool(options: AskAgentToolOptions): Tool<z.output<typeof
     }),
     preview: ({ agent, prompt }) => ({ title: `${agent}: ${oneLine(prompt, TITLE_LENGTH)}` }),
     run: async ({ agent, prompt }, context) => {
-      const askId = crypto.randomUUID();
-      const entry = pool.entry(agent);
-      const relay = new AskRelay({
-        agent,
-        emit,
-        gate,
-        yolo: () => pool.yolo(agent, yolo()),
-        cwd: entry?.cwd ?? context.cwd,
-        callId: context.callId,
-        output: context.output,
-      });
-      emit({
-        type: "ask_start",
-        askId,
-        agent,
-        title: pool.title(agent),
-        callId: context.callId,
-      });
       let resume = () => {};
-      const result = await pool.ask({
+      const result = await relayedAsk({
+        ...options,
         agent,
         prompt,
         cwd: context.cwd,
         signal: context.signal,
         // The turn's own watchdog counts the silence, unless the entry sets a time of its own.
         silenceMs: Infinity,
-        onQueued: (before) => {
-          context.output(`[waiting: ${before + 1} asks are before this one]\n`);
-        },
-        onUpdate: (update) => {
-          context.alive();
-          relay.update(update);
-        },
-        onPermission: async (call, permission) => {
-          // A person is asked: the turn's watchdog waits, as for this agent's own calls.
-          const stop = context.pauseWatchdog();
-          try {
-            return await relay.permission(call, permission);
-          } finally {
-            stop();
-          }
-        },
+        onQueued: (before) => context.output(`[waits for ${before + 1} other asks]\n`),
         onBusy: (busy) => {
           resume();
           resume = busy ? context.pauseWatchdog() : () => {};
         },
+        call: {
+          id: context.callId,
+          output: context.output,
+          alive: context.alive,
+          pauseWatchdog: context.pauseWatchdog,
+        },
       });
       resume();
-      relay.close();
-      emit({
-        type: "ask_end",
-        askId,
-        agent,
-        end: result.end,
-        ...(result.label === undefined ? {} : { label: result.label }),
-      });
       context.signal.throwIfAborted();
       return {
         ok: result.end.kind === "answered" || result.end.kind === "incomplete",

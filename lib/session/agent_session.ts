@@ -16,8 +16,8 @@ import type { Commands } from "../platform/process.ts";
 import { FileViews } from "../tools/file_views.ts";
 import type { Tool } from "../tools/tool.ts";
 import { agentsText, helpText, modelText, statusText, toolsText } from "./info.ts";
+import type { CommandExports } from "./command_exports.ts";
 import { commandsOf, type InfoName, readCommand } from "./slash.ts";
-import type { TranscriptFile } from "./transcript_file.ts";
 import { typedAsk } from "./typed_ask.ts";
 import type { CommandInfo, PromptInput, PromptResult, Session } from "./types.ts";
 
@@ -34,9 +34,7 @@ export interface AgentSessionOptions {
   readonly tools: (yolo: () => boolean) => readonly Tool[];
   readonly commands: Commands;
   readonly conversation: Conversation;
-  readonly transcript: TranscriptFile;
-  /** The environment of commands. */
-  readonly commandEnv: Readonly<Record<string, string>>;
+  readonly exports: CommandExports;
   readonly onClose: () => void;
 }
 
@@ -78,7 +76,7 @@ export class AgentSession implements Session {
     this.#closing.abort(new Error("The session was closed"));
     await this.#queue;
     await this.#options.commands.close();
-    await this.#options.transcript.remove();
+    await this.#options.exports.close();
     this.#options.onClose();
   }
 
@@ -108,7 +106,7 @@ export class AgentSession implements Session {
   }
 
   async #turn(input: PromptInput, signal: AbortSignal): Promise<PromptResult> {
-    const { config, conversation, model, transcript, commandEnv, ...rest } = this.#options;
+    const { config, conversation, model, exports, ...rest } = this.#options;
     const outcome = await runTurn({
       conversation,
       model,
@@ -127,10 +125,7 @@ export class AgentSession implements Session {
       cwd: this.cwd,
       files: this.#files,
       commands: rest.commands,
-      commandEnv: async () => {
-        await transcript.write(conversation.messages);
-        return commandEnv;
-      },
+      commandEnv: () => exports.environment(conversation.messages),
     });
     return { ...outcome, label: model.label };
   }

@@ -11,11 +11,11 @@ import { Conversation } from "../engine/conversation.ts";
 import { Gate } from "../gate/gate.ts";
 import type { ModelClient, ModelFacts } from "../model/types.ts";
 import type { Commands } from "../platform/process.ts";
+import type { Scratch } from "../platform/scratch.ts";
 import type { Tool } from "../tools/tool.ts";
 import { AgentSession } from "./agent_session.ts";
-import { commandEnvironment } from "./environment.ts";
+import { CommandExports } from "./command_exports.ts";
 import { builtinSystemPrompt } from "./system_prompt.ts";
-import { TranscriptFile } from "./transcript_file.ts";
 import type { CreateSessionOptions, Session, SessionHost } from "./types.ts";
 
 /** Options of {@linkcode Host}. */
@@ -33,10 +33,7 @@ export interface HostOptions {
   readonly createCommands: () => Commands;
   /** How deep this process is in a chain of asks. */
   readonly depth: number;
-  /** A path that starts this mm. */
-  readonly bin: string;
-  /** A private directory for this process, absolute; removed at the end. */
-  readonly directory: string;
+  readonly scratch: Scratch;
   /** Ends what the process started beside its sessions. */
   readonly onClose: () => Promise<void>;
 }
@@ -70,7 +67,7 @@ export class Host implements SessionHost {
   }
 
   createSession(options: CreateSessionOptions): Promise<Session> {
-    const { config, env, model, pool, depth, bin, directory } = this.#options;
+    const { config, env, model, pool, depth, scratch } = this.#options;
     const { cwd, emit } = options;
     const id = crypto.randomUUID();
     const gate = new Gate({
@@ -78,7 +75,6 @@ export class Host implements SessionHost {
       honourAllowRules: depth === 0,
       askPermission: options.askPermission,
     });
-    const transcript = new TranscriptFile({ directory, sessionId: id });
     const session = new AgentSession({
       id,
       cwd,
@@ -90,12 +86,11 @@ export class Host implements SessionHost {
       tools: (yolo) => this.#tools({ gate, emit, yolo }),
       commands: this.#options.createCommands(),
       conversation: new Conversation(config.system ?? builtinSystemPrompt({ cwd })),
-      transcript,
-      commandEnv: commandEnvironment({
+      exports: new CommandExports({
+        sessionId: id,
+        scratch,
         env,
-        bin,
         configFile: config.file,
-        transcriptFile: transcript.path,
         depth,
       }),
       onClose: () => this.#sessions.delete(session),
@@ -107,6 +102,7 @@ export class Host implements SessionHost {
   async close(): Promise<void> {
     await Promise.all([...this.#sessions].map((session) => session.close()));
     await this.#options.pool.close();
+    await this.#options.scratch.close();
     await this.#options.onClose();
   }
 

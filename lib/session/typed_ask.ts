@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { AskRelay } from "../agents/ask_relay.ts";
 import type { AskResult } from "../agents/ask.ts";
 import type { AgentPool } from "../agents/pool.ts";
+import { relayedAsk } from "../agents/relayed_ask.ts";
 import { transcriptOf, withTranscript } from "../agents/transcript.ts";
 import { cutMiddle } from "../base/cut.ts";
 import { describeEnd } from "../base/ends.ts";
@@ -34,26 +34,12 @@ export interface TypedAskOptions {
  * answer leaves the conversation as it was.
  */
 export async function typedAsk(options: TypedAskOptions): Promise<AskResult> {
-  const { agent, pool, conversation, emit, cwd, signal } = options;
-  const entry = pool.entry(agent);
-  const askId = crypto.randomUUID();
-  const relay = new AskRelay({
-    agent,
-    emit,
-    gate: options.gate,
-    yolo: () => pool.yolo(agent, options.yolo()),
-    cwd: entry?.cwd ?? cwd,
-  });
-  emit({ type: "ask_start", askId, agent, title: pool.title(agent) });
-  const result = await pool.ask({
-    agent,
+  const { agent, conversation, emit } = options;
+  const result = await relayedAsk({
+    ...options,
     prompt: options.withContext
       ? withTranscript(transcriptOf(conversation.messages), options.prompt)
       : options.prompt,
-    cwd,
-    signal,
-    onUpdate: (update) => relay.update(update),
-    onPermission: (call, permission) => relay.permission(call, permission),
     onQueued: (before) =>
       emit({
         type: "notice",
@@ -61,9 +47,7 @@ export async function typedAsk(options: TypedAskOptions): Promise<AskResult> {
         text: `${agent} is asked when ${before + 1} other asks are done`,
       }),
   });
-  relay.close();
   const { end, label } = result;
-  emit({ type: "ask_end", askId, agent, end, ...(label === undefined ? {} : { label }) });
   if (end.kind !== "cancelled" && result.answer.trim() !== "") {
     conversation.addPair(
       `[asked ${agent}${label === undefined ? "" : ` (${label})`}: ${options.prompt}]`,

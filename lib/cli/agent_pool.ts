@@ -1,0 +1,66 @@
+/**
+ * The agents that a configuration may ask, as a pool of this process.
+ *
+ * @module
+ */
+import type { ConnectChild } from "../agents/child_connection.ts";
+import { AgentPool } from "../agents/pool.ts";
+import { UsageError } from "../base/errors.ts";
+import { redactor } from "../base/secrets.ts";
+import type { AgentConfig } from "../config/types.ts";
+import { createStartChild } from "../platform/child.ts";
+import type { Reaper } from "../platform/reaper.ts";
+import { selfCommand } from "../platform/runtime.ts";
+
+/** Options of {@linkcode createPool}. */
+export interface CreatePoolOptions {
+  readonly config: AgentConfig;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** How deep this process is in a chain of asks. */
+  readonly depth: number;
+  readonly reaper: Reaper;
+}
+
+/** Creates the pool of agents that a configuration may ask. */
+export function createPool(options: CreatePoolOptions): AgentPool {
+  const { config, env, depth, reaper } = options;
+  return new AgentPool({
+    entries: config.agents,
+    depth,
+    env,
+    self: selfCommand(),
+    start: createStartChild({ reaper }),
+    connect: connectLazily,
+    redact: redactor(secretsOf(config)),
+    silenceMs: config.watchdogTimeoutMs,
+    callBudgetMs: config.bashTimeoutMaxMs,
+  });
+}
+
+/**
+ * Returns the configuration as it counts at a depth: an agent that was itself asked has no yolo of
+ * its own, for whoever asked it decides about its calls.
+ */
+export function asAsked(config: AgentConfig, depth: number): AgentConfig {
+  return depth === 0 ? config : { ...config, yolo: false };
+}
+
+/** The protocol is loaded when the first child is started; it takes longer than the rest of mm. */
+const connectLazily: ConnectChild = async (streams, options) => {
+  const { connectChild } = await import("../acp/client.ts");
+  return await connectChild(streams, options);
+};
+
+function secretsOf(config: AgentConfig): string[] {
+  return [
+    config.model.apiKey,
+    ...Object.values(config.model.headers ?? {}),
+    ...config.agents.flatMap((entry) => Object.values(entry.env ?? {})),
+  ].filter((secret): secret is string => secret !== undefined);
+}
+
+/** Throws for an agent that the configuration does not have. */
+export function requireAgent(pool: AgentPool, name: string): void {
+  if (pool.entry(name) !== undefined) return;
+  throw new UsageError(`Cannot ask "${name}": ${pool.unknownAgent(name)}`);
+}

@@ -1,0 +1,79 @@
+/**
+ * Puts together what `mm --ask` needs: the agents, a gate without a person, and nothing else.
+ *
+ * @module
+ */
+import type { AskResult } from "../agents/ask.ts";
+import { relayedAsk } from "../agents/relayed_ask.ts";
+import { withTranscript } from "../agents/transcript.ts";
+import type { AgentConfig } from "../config/types.ts";
+import type { Emit } from "../engine/events.ts";
+import { Gate } from "../gate/gate.ts";
+import type { AskPermission } from "../gate/question.ts";
+import { effectiveAskDepth } from "../platform/ask_depth.ts";
+import { createReaper } from "../platform/reaper.ts";
+import { asAsked, createPool, requireAgent } from "./agent_pool.ts";
+
+/** One ask of a script. */
+export interface ScriptAsk {
+  readonly agent: string;
+  readonly prompt: string;
+  /** The calling conversation, sent before the question. */
+  readonly transcript?: string;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  readonly emit: Emit;
+  readonly askPermission: AskPermission;
+}
+
+/** Asks agents for a script. */
+export interface Asker {
+  /** Asks. Never rejects for how the ask ends. */
+  ask(options: ScriptAsk): Promise<AskResult>;
+  /** Ends every child. */
+  close(): Promise<void>;
+}
+
+/** Options of {@linkcode composeAsker}. */
+export interface ComposeAskerOptions {
+  readonly config: AgentConfig;
+  /** This process's environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The agent that will be asked. */
+  readonly agent: string;
+}
+
+/**
+ * Puts the asker together; nothing is started.
+ *
+ * @throws {UsageError} when the configuration has no such agent.
+ */
+export async function composeAsker(options: ComposeAskerOptions): Promise<Asker> {
+  const { env, agent } = options;
+  const depth = await effectiveAskDepth(env);
+  const config = asAsked(options.config, depth);
+  const reaper = createReaper();
+  const pool = createPool({ config, env, depth, reaper });
+  requireAgent(pool, agent);
+  return {
+    async ask({ askPermission, transcript = "", prompt, ...rest }) {
+      const gate = new Gate({
+        rules: config.permissions,
+        honourAllowRules: depth === 0,
+        askPermission,
+      });
+      return await relayedAsk({
+        ...rest,
+        prompt: withTranscript(transcript, prompt),
+        pool,
+        gate,
+        yolo: () => config.yolo,
+      });
+    },
+    async close() {
+      await pool.close();
+      reaper.close();
+    },
+  };
+}
