@@ -5,7 +5,6 @@
  */
 import type { ConnectChild } from "../agents/child_connection.ts";
 import { AgentPool } from "../agents/pool.ts";
-import { UsageError } from "../base/errors.ts";
 import { redactor } from "../base/secrets.ts";
 import type { AgentConfig } from "../config/types.ts";
 import { createStartChild } from "../platform/child.ts";
@@ -57,10 +56,4 @@ function secretsOf(config: AgentConfig): string[] {
     ...Object.values(config.model.headers ?? {}),
     ...config.agents.flatMap((entry) => Object.values(entry.env ?? {})),
   ].filter((secret): secret is string => secret !== undefined);
-}
-
-/** Throws for an agent that the configuration does not have. */
-export function requireAgent(pool: AgentPool, name: string): void {
-  if (pool.entry(name) !== undefined) return;
-  throw new UsageError(`Cannot ask "${name}": ${pool.unknownAgent(name)}`);
 }

@@ -12,7 +12,7 @@ import { Gate } from "../gate/gate.ts";
 import type { AskPermission } from "../gate/question.ts";
 import { effectiveAskDepth } from "../platform/ask_depth.ts";
 import { createReaper } from "../platform/reaper.ts";
-import { asAsked, createPool, requireAgent } from "./agent_pool.ts";
+import { asAsked, createPool } from "./agent_pool.ts";
 
 /** One ask of a script. */
 export interface ScriptAsk {
@@ -40,22 +40,15 @@ export interface ComposeAskerOptions {
   readonly config: AgentConfig;
   /** This process's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The agent that will be asked. */
-  readonly agent: string;
 }
 
-/**
- * Puts the asker together; nothing is started.
- *
- * @throws {UsageError} when the configuration has no such agent.
- */
+/** Puts the asker together; nothing is started. */
 export async function composeAsker(options: ComposeAskerOptions): Promise<Asker> {
-  const { env, agent } = options;
+  const { env } = options;
   const depth = await effectiveAskDepth(env);
   const config = asAsked(options.config, depth);
   const reaper = createReaper();
   const pool = createPool({ config, env, depth, reaper });
-  requireAgent(pool, agent);
   return {
     async ask({ askPermission, transcript = "", prompt, ...rest }) {
       const gate = new Gate({
