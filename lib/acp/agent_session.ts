@@ -109,7 +109,8 @@ export class AgentSession {
   /** Sets whether gated calls run without a question. */
   setYolo(yolo: boolean): void {
     this.#session.yolo = yolo;
-    this.#tellChanges();
+    // Whoever names the session knows it.
+    this.#open();
   }
 
   /** Cancels what runs and ends the session. */

@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { ToolCallView } from "../base/tool_call.ts";
+import { OUTPUT_TAIL } from "./call_output.ts";
+import { fieldsOf, listOf } from "./fields.ts";
+import { MAX_PART } from "./limits.ts";
+import { SessionUpdates } from "./updates.ts";
+
+function collect(options: { notices?: boolean } = {}) {
+  const sent: SessionUpdate[] = [];
+  const updates = new SessionUpdates({
+    send: (update) => sent.push(update),
+    notices: options.notices ?? false,
+  });
+  updates.begin();
+  return { sent, updates };
+}
+
+const bash: ToolCallView = {
+  id: "c1",
+  name: "bash",
+  title: "make test",
+  kind: "execute",
+  input: { command: "make test" },
+};
+
+function textsOf(update: unknown): unknown[] {
+  return listOf(fieldsOf(update)["content"]).map((item) =>
+    fieldsOf(fieldsOf(item)["content"])["text"]
+  );
+}
+
+test("a call is announced with kind, arguments, places, changes and its full name", () => {
+  const { sent, updates } = collect();
+  updates.take({
+    type: "tool_call",
+    call: {
+      id: "c2",
+      name: "bob/edit",
+      title: "Edit a.ts",
+      kind: "edit",
+      input: { path: "a.ts" },
+      locations: [{ path: "/x/a.ts", line: 3 }, { path: "relative.ts" }],
+      diffs: [{ path: "/x/a.ts", oldText: null, newText: "new" }],
+      parentId: "c1",
+    },
+  });
+  assert.deepEqual(sent, [{
+    sessionUpdate: "tool_call",
+    toolCallId: "c2",
+    title: "bob/edit: Edit a.ts",
+    name: "bob/edit",
+    kind: "edit",
+    rawInput: { path: "a.ts" },
+    content: [{ type: "diff", path: "/x/a.ts", oldText: null, newText: "new" }],
+    locations: [{ path: "/x/a.ts", line: 3 }],
+    _meta: { mm: { name: "bob/edit", title: "Edit a.ts", parentCallId: "c1", agent: "bob" } },
+    status: "pending",
+  }]);
+  updates.close();
+});
+
+test("output is shown at once, then at most ten times a second, then whole with the end", async () => {
+  const { sent, updates } = collect();
+  updates.take({ type: "tool_call", call: bash });
+  for (let i = 0; i < 1000; i++) {
+    updates.take({ type: "tool_output", callId: "c1", text: `line ${i}\n` });
+  }
+  assert.equal(sent.length, 2);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  assert.equal(sent.length, 3);
+  assert.match(String(textsOf(sent[2])[0]), /line 999\n```$/u);
+  updates.take({ type: "tool_output", callId: "c1", text: "last" });
+  updates.take({ type: "tool_update", callId: "c1", status: "completed" });
+  assert.match(String(textsOf(sent.at(-1))[0]), /^```\nline 0\n[^]*line 999\nlast\n```$/u);
+  const count = sent.length;
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  assert.equal(sent.length, count);
+  updates.close();
+});
+
+test("the shown output is bounded and says what is left out", () => {
+  const { sent, updates } = collect();
+  updates.take({ type: "tool_call", call: bash });
+  for (let i = 0; i < 100; i++) {
+    updates.take({ type: "tool_output", callId: "c1", text: "x".repeat(10_000) });
+  }
+  updates.end();
+  const text = String(textsOf(sent.at(-1))[0]);
+  assert.ok(text.length < OUTPUT_TAIL + 200);
+  assert.ok(text.includes(`${1_000_000 - OUTPUT_TAIL} characters before this left out`));
+});
+
+test("thoughts of an asked agent stand apart from its words inside the call", () => {
+  const { sent, updates } = collect();
+  updates.take({ type: "tool_call", call: { ...bash, name: "ask_agent", kind: "other" } });
+  const output = (text: string, thought: boolean) =>
+    updates.take({ type: "tool_output", callId: "c1", text, thought });
+  output("hm\nwell", true);
+  output("Yes", false);
+  output(".", false);
+  updates.take({ type: "tool_update", callId: "c1", status: "completed" });
+  assert.deepEqual(textsOf(sent.at(-1)), ["> hm\n> well\n\nYes."]);
+  updates.close();
+});
+
+test("the call of an asked agent names it and its model in the title", () => {
+  const { sent, updates } = collect();
+  const call = { ...bash, name: "ask_agent", title: "Ask bob" };
+  updates.take({ type: "tool_call", call });
+  updates.take({ type: "ask_start", askId: "a", agent: "bob", title: "Bob", callId: "c1" });
+  updates.take({
+    type: "ask_end",
+    askId: "a",
+    agent: "bob",
+    end: { kind: "answered" },
+    label: "p/m",
+  });
+  assert.deepEqual(sent.slice(1).map((update) => fieldsOf(update)["title"]), [
+    "Ask bob (Bob)",
+    "Ask bob (p/m)",
+  ]);
+  updates.close();
+});
+
+test("no call is left open when the prompt ends, and none is ended twice", () => {
+  const { sent, updates } = collect();
+  updates.take({ type: "tool_call", call: bash });
+  updates.take({ type: "tool_update", callId: "c1", status: "in_progress" });
+  updates.take({ type: "tool_output", callId: "c1", text: "half" });
+  updates.end();
+  updates.end();
+  const statuses = sent.map((update) => fieldsOf(update)["status"]).filter((s) => s !== undefined);
+  assert.deepEqual(statuses, ["pending", "in_progress", "failed"]);
+  assert.deepEqual(textsOf(sent.at(-1)), ["```\nhalf\n\nThe call did not finish.\n```"]);
+});
+
+test("words of an asked agent in a typed ask say whose they are", () => {
+  const { sent, updates } = collect();
+  updates.take({ type: "text", messageId: "m", text: "hi", agent: "bob" });
+  assert.deepEqual(sent, [{
+    sessionUpdate: "agent_message_chunk",
+    messageId: "m",
+    content: { type: "text", text: "hi" },
+    _meta: { mm: { agent: "bob" } },
+  }]);
+});
+
+test("a notice is a notice where the client takes them, else visible text of its own", () => {
+  const modern = collect({ notices: true });
+  modern.updates.take({ type: "notice", severity: "warning", text: "long" });
+  assert.deepEqual(modern.sent, [{ sessionUpdate: "notice", severity: "warning", title: "long" }]);
+
+  const { sent, updates } = collect();
+  updates.take({ type: "notice", severity: "error", text: "lost" });
+  updates.take({ type: "notice", severity: "info", text: "waiting" });
+  assert.deepEqual(sent.map((update) => update.sessionUpdate), [
+    "agent_message_chunk",
+    "agent_thought_chunk",
+  ]);
+  const ids = sent.map((update) => fieldsOf(update)["messageId"]);
+  assert.notEqual(ids[0], ids[1]);
+});
+
+test("a character that is split between two pieces arrives whole", () => {
+  const { sent, updates } = collect();
+  updates.take({ type: "text", messageId: "m", text: "a\ud83d" });
+  updates.take({ type: "text", messageId: "m", text: "\ude00b" });
+  assert.deepEqual(sent.map((update) => fieldsOf(fieldsOf(update)["content"])["text"]), [
+    "a",
+    "\ud83d\ude00b",
+  ]);
+});
+
+test("what is too long for one message is split, cut or left out, with the facts", () => {
+  const { sent, updates } = collect();
+  updates.take({ type: "text", messageId: "m", text: "x".repeat(MAX_PART * 2 + 1) });
+  assert.equal(sent.length, 3);
+  updates.take({
+    type: "tool_call",
+    call: {
+      ...bash,
+      input: { command: "y".repeat(MAX_PART) },
+      diffs: [{ path: "/x/big", oldText: "z".repeat(MAX_PART), newText: "z" }],
+    },
+  });
+  const call = fieldsOf(sent.at(-1));
+  assert.match(JSON.stringify(call["rawInput"]), /^\{"leftOut":"arguments of \d+ characters"\}$/u);
+  assert.match(String(textsOf(call)[0]), /change of \/x\/big is not shown: it has 1048577/u);
+  updates.take({ type: "tool_update", callId: "c1", status: "completed", text: "w".repeat(3e6) });
+  assert.match(String(textsOf(sent.at(-1))[1]), /\d+ of 3000000 characters left out/u);
+});
+
+test("usage is sent when the window is known", () => {
+  const { sent, updates } = collect();
+  updates.take({ type: "usage", used: 10 });
+  updates.take({ type: "usage", used: 20, size: 100 });
+  assert.deepEqual(sent, [{ sessionUpdate: "usage_update", used: 20, size: 100 }]);
+});
