@@ -81,5 +81,6 @@ ${contextWindow === undefined ? "#contextWindow: 32768" : `contextWindow: ${cont
 
 /** The names come from a server: quoted where YAML needs it, and never read as a variable. */
 function scalar(value: string): string {
-  return stringify(value.replaceAll("${", "$${"), { blockQuote: false, lineWidth: 0 }).trimEnd();
+  return stringify(value.replaceAll("${", () => "$${"), { blockQuote: false, lineWidth: 0 })
+    .trimEnd();
 }

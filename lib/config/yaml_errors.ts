@@ -28,7 +28,18 @@ const TEXTS: Partial<Record<ErrorCode, string>> = {
   UNEXPECTED_TOKEN: "something stands where nothing can, such as a bracket that was never opened",
 };
 
+/** A place in a text. */
+export interface TextPlace {
+  readonly text: string;
+  /** In UTF-16 units. */
+  readonly offset: number;
+}
+
 /** Returns what is wrong, for a code of the `yaml` library, without a final period. */
-export function yamlErrorText(code: ErrorCode): string {
-  return `The YAML is not valid: ${TEXTS[code] ?? `${code.toLowerCase().replaceAll("_", " ")}`}`;
+export function yamlErrorText(code: ErrorCode, { text, offset }: TextPlace): string {
+  // The mistake that our own notation invites.
+  if (text.slice(Math.max(0, offset - 1), offset + 1) === "${") {
+    return 'The YAML is not valid: inside [ ] and { }, a "${NAME}" has to stand in quotes';
+  }
+  return `The YAML is not valid: ${TEXTS[code] ?? code.toLowerCase().replaceAll("_", " ")}`;
 }

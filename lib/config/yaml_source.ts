@@ -63,8 +63,14 @@ export function readYaml(text: string, options: ReadYamlOptions): YamlSource {
     walk.problem(0, "The file cannot be parsed: its values are nested too deeply");
     return walk.finish(undefined);
   }
-  for (const error of [...parsed.errors, ...parsed.warnings]) {
-    walk.problem(error.pos[0], yamlErrorText(error.code));
+  const reported = new Set<number>();
+  for (const { code, pos: [offset] } of [...parsed.errors, ...parsed.warnings]) {
+    const { line } = at(offset);
+    if (reported.has(line)) continue;
+    reported.add(line);
+    walk.problem(offset, yamlErrorText(code, { text, offset }));
+    // From here on the parser is out of step: all that follows is a consequence.
+    if (code === "UNEXPECTED_TOKEN" || code === "MISSING_CHAR") break;
   }
   // What a broken text seems to say would only lead to more, misleading problems.
   if (walk.problems.length > 0) return walk.finish(undefined);
