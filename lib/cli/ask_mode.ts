@@ -39,7 +39,7 @@ export async function runAskMode(
   const offSignal = onInterruptSignal(() => stop.abort());
 
   // The child can start as soon as the configuration is known: the rest is loaded meanwhile.
-  const composing = import("./compose.ts");
+  const composing = import("./compose_asker.ts");
   const asking = questionOf(mode, io);
   const transcribing = mode.withContext ? readTranscript(io.env) : Promise.resolve(undefined);
   const loading = loadAgentConfig({ options, io }).then((loaded) => {
@@ -62,7 +62,6 @@ export async function runAskMode(
   const asker = await composeAsker({
     config,
     env: io.env,
-    onNotice: (text) => renderer.event({ type: "notice", severity: "warning", text }),
   });
   lifetime.add(() => asker.close());
   try {

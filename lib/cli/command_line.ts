@@ -46,8 +46,13 @@ export interface CommandLine {
   readonly options: ModeOptions;
 }
 
-/** Modes that take no flag beside their own: they answer before anything is loaded. */
-const BARE_MODES: readonly Mode["kind"][] = ["version", "help", "completions"];
+/** Flags that mean nothing with a mode. */
+const MEANINGLESS: Partial<Record<Mode["kind"], readonly string[]>> = {
+  version: ["config", "cwd", "model", "yolo", "verbose"],
+  completions: ["config", "cwd", "model", "yolo", "verbose"],
+  init: ["config", "model", "yolo"],
+  demo: ["config", "cwd", "model", "yolo"],
+};
 
 /**
  * Reads a command line.
@@ -76,11 +81,11 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     );
   }
   const mode = modeOf(modes[0], flags, positionals);
-  if (BARE_MODES.includes(mode.kind)) {
-    const surplus = FLAGS.find((flag) => !flag.mode && flags.has(flag.name));
-    if (surplus !== undefined) {
-      throw new UsageError(`${dashed(surplus)} has no meaning with -${mode.kind}`);
-    }
+  const surplus = FLAGS.find((flag) =>
+    flags.has(flag.name) && MEANINGLESS[mode.kind]?.includes(flag.name)
+  );
+  if (surplus !== undefined) {
+    throw new UsageError(`${dashed(surplus)} has no meaning with -${mode.kind}`);
   }
   if (options.json && mode.kind !== "ask") {
     throw new UsageError("-json goes with --ask and --ask-with-context only");

@@ -149,4 +149,6 @@ test("parseCommandLine() refuses a flag given twice", () => {
 test("parseCommandLine() refuses an unknown shell and flags beside -version", () => {
   assert.match(refusal("-completions", "tcsh"), /Unknown shell "tcsh"/u);
   assert.match(refusal("-version", "-yolo"), /-yolo has no meaning with -version/u);
+  assert.match(refusal("-init", "-config", "a"), /-config has no meaning with -init/u);
+  assert.match(refusal("-demo", "-cwd", "a"), /-cwd has no meaning with -demo/u);
 });
