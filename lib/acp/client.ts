@@ -111,9 +111,7 @@ class Connection implements ChildConnection {
     if (version !== VERSION) {
       throw new ChildError(
         "protocol",
-        `It speaks version ${
-          oneLine(String(version), 40)
-        } of ACP, and mm speaks version ${VERSION}`,
+        `it speaks version ${oneLine(String(version), 40)} of the protocol, mm speaks ${VERSION}`,
       );
     }
   }

@@ -113,8 +113,9 @@ export class ScriptedSession implements Session {
 
 /** Two byte streams that are connected crosswise, as two processes are by pipes. */
 export function pipes() {
-  const there = new TransformStream<Uint8Array>(undefined, { highWaterMark: 100 });
-  const back = new TransformStream<Uint8Array>(undefined, { highWaterMark: 100 });
+  const room = { highWaterMark: 100 };
+  const there = new TransformStream<Uint8Array>(undefined, room, room);
+  const back = new TransformStream<Uint8Array>(undefined, room, room);
   return {
     near: { input: back.readable, output: there.writable },
     far: { input: there.readable, output: back.writable },
