@@ -141,6 +141,11 @@ const BAD: readonly (readonly [behaviour: string, yaml: string, message: string]
     '1:10: "baseUrl" must begin with http:// or https://',
   ],
   [
+    "a key with a space",
+    "apiKey: a b",
+    '1:9: "apiKey" must have ASCII characters only, and no space',
+  ],
+  [
     "a header's name",
     "headers: {'a b': c}",
     '1:11: "headers.a b" is not the name of an HTTP header',

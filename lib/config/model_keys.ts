@@ -43,7 +43,10 @@ export const modelKeys = {
     "The address of an OpenAI-compatible server, with its /v1. Absent: the provider's own. " +
       "Required for the provider custom.",
   ),
-  apiKey: line({ max: 10_000 }).optional().describe(
+  // It is sent in a header: anything else would fail at the first request, in words of fetch.
+  apiKey: line({ max: 10_000 }).refine((value) => /^[\x21-\x7e]+$/u.test(value), {
+    error: "must have ASCII characters only, and no space",
+  }).optional().describe(
     "The key sent to the server. Write ${NAME} to read it from the environment. Absent: the " +
       "provider's usual variable.",
   ),
