@@ -4,25 +4,39 @@
  * @module
  */
 
-/** The state of a file when it was read or written. */
-interface View {
+/** The state of a file when it was read or written. A `Stats` of `node:fs` is one. */
+export interface FileState {
+  /** Milliseconds; some runtimes know no finer unit, which is why there is a hash. */
   readonly mtimeMs: number;
   readonly size: number;
+  /** Hash of the whole content, where the whole was read. */
+  readonly hash?: string;
 }
 
 /** Remembers the files a session has read. */
 export class FileViews {
-  readonly #views = new Map<string, View>();
+  readonly #views = new Map<string, FileState>();
 
-  /** Notes that the session knows the file as it is now. */
-  seen(path: string, stat: View): void {
-    this.#views.set(path, { mtimeMs: stat.mtimeMs, size: stat.size });
+  /**
+   * Notes that the session knows the file as it is now.
+   *
+   * @param path the real path, symbolic links followed, so that a file has one view.
+   */
+  seen(path: string, state: FileState): void {
+    const { mtimeMs, size, hash } = state;
+    this.#views.set(path, { mtimeMs, size, ...(hash === undefined ? {} : { hash }) });
   }
 
-  /** Says whether the file is unknown, as it was seen, or changed since. */
-  state(path: string, stat: View): "unseen" | "current" | "changed" {
+  /**
+   * Says whether the file is unknown, as it was seen, or changed since. Where both hashes are known
+   * they decide: a `touch` is no change, and a change within one tick of the clock is one.
+   */
+  state(path: string, now: FileState): "unseen" | "current" | "changed" {
     const view = this.#views.get(path);
     if (view === undefined) return "unseen";
-    return view.mtimeMs === stat.mtimeMs && view.size === stat.size ? "current" : "changed";
+    const same = view.hash !== undefined && now.hash !== undefined
+      ? view.hash === now.hash
+      : view.mtimeMs === now.mtimeMs && view.size === now.size;
+    return same ? "current" : "changed";
   }
 }
