@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { createCallHolder } from "./call_holder.ts";
 import type { Chunk, Delta } from "./chunk.ts";
 import type { ServerWords } from "./server_words.ts";
+import { readTextCalls, taggedTail } from "./text_calls.ts";
 import { createThinkSplitter } from "./think_split.ts";
 import { createCallCollector, type FinishedCall } from "./tool_calls.ts";
 import type { AssistantMessage, FinishReason, ModelEvent, ModelReply, Usage } from "./types.ts";
@@ -14,6 +16,8 @@ export interface AccumulatorOptions {
   readonly onEvent: (event: ModelEvent) => void;
   /** The names of the declared tools. */
   readonly toolNames: ReadonlySet<string>;
+  /** Whether calls written as text count as calls. @default {false} */
+  readonly textCalls?: boolean;
   /** Most UTF-16 units the answer may have in all. @default {64 MiB} */
   readonly maxAnswer?: number;
 }
@@ -59,7 +63,13 @@ export function createAccumulator(options: AccumulatorOptions): Accumulator {
   const texts: string[] = [];
   const thoughts: string[] = [];
   const calls = createCallCollector(options.toolNames);
-  const splitter = createThinkSplitter({ onText: showText, onThought: showThought });
+  const holder = options.textCalls === true && options.toolNames.size > 0
+    ? createCallHolder(showText)
+    : undefined;
+  const splitter = createThinkSplitter({
+    onText: holder?.push ?? showText,
+    onThought: showThought,
+  });
   let size = 0;
   let chunks = 0;
   let done = false;
@@ -94,6 +104,9 @@ export function createAccumulator(options: AccumulatorOptions): Accumulator {
     },
     end() {
       splitter.end();
+      const held = holder?.take() ?? "";
+      const found = takeTextCalls(held);
+      if (!found && held !== "") showText(held);
       if (finish === "error" && error === undefined) error = { text: "the provider failed" };
       if (error !== undefined) return { type: "error", words: error, partial: partial() };
       if (finish === undefined && !done) return { type: "early", partial: partial() };
@@ -101,23 +114,37 @@ export function createAccumulator(options: AccumulatorOptions): Accumulator {
     },
     partial() {
       splitter.end();
+      const held = holder?.take() ?? "";
+      if (held !== "") showText(held);
       return partial();
     },
   };
 
+  /** Turns calls written as text into calls, in an answer that is whole and has no others. */
+  function takeTextCalls(held: string): boolean {
+    const whole = error === undefined && (done || finish !== undefined) && calls.size === 0;
+    if (holder === undefined || !whole || reasonOf(finish) === "length") return false;
+    // A model that is still in its thoughts when it calls has written nothing else.
+    const text = held === "" && texts.length === 0 ? taggedTail(thoughts.join("")) : held;
+    const found = readTextCalls(text, options.toolNames);
+    for (const [index, call] of (found ?? []).entries()) calls.add({ index, ...call });
+    return found !== undefined;
+  }
+
   function add(delta: Delta): void {
     if (delta.usage !== undefined) usage = delta.usage;
     if (delta.finish !== undefined) finish = delta.finish;
-    let silent = true;
+    let silent = delta.thought === undefined;
     if (delta.thought !== undefined) {
       grow(delta.thought.length);
       showThought(delta.thought);
-      silent = false;
     }
     if (delta.text !== undefined) {
       grow(delta.text.length);
+      const before = texts.length + thoughts.length;
       splitter.push(delta.text);
-      silent = false;
+      // Text that is held back is a sign of life all the same.
+      if (texts.length + thoughts.length > before) silent = false;
     }
     for (const piece of delta.calls ?? []) {
       grow(typeof piece.arguments === "string" ? piece.arguments.length : 1);

@@ -31,7 +31,13 @@ const FORMS: readonly Form[] = [
     sentence: ([agent]) => `I ask ${agent}.`,
   },
   {
-    form: /^list\b(?:[^/.]*?\s(?:in|of)\s+)?\s*([^\s]*[/.][^\s]*|(?<=\s(?:in|of)\s+)\S+)?.*$/isu,
+    form: /^list\b.*\s(?:in|of)\s+["'`]?([^\s"'`]+?)["'`]?[.?!]?$/isu,
+    tool: "ls",
+    fields: [["path", "directory"]],
+    sentence: ([directory]) => `I list ${directory}.`,
+  },
+  {
+    form: /^list\b/isu,
     tool: "ls",
     fields: [["path", "directory"]],
     sentence: () => "I list the files.",

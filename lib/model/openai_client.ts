@@ -132,6 +132,7 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
       const accumulator = createAccumulator({
         onEvent: to.onEvent,
         toolNames: new Set(request.tools.map((tool) => tool.name)),
+        textCalls: quirks.textCalls,
       });
       const end = await readAnswer({
         body: response.body,

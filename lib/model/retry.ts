@@ -14,8 +14,8 @@ export type RetryHow = "never" | "few" | "patience";
 export interface RetryRule {
   readonly when: (failure: Failure) => boolean;
   readonly retry: RetryHow;
-  /** Longest wait between two attempts when the server names none, in milliseconds. */
-  readonly capMs?: number;
+  /** Which of the longest waits counts. @default {"capMs"} */
+  readonly cap?: "pollMs" | "capMs" | "slowMs";
   /** What the failure is when no attempt is left. */
   readonly kind: ModelErrorKind;
 }
@@ -31,7 +31,7 @@ const SPENT = /insufficient[_ ](quota|balance|credit|fund)|out of credits/iu;
 /** The table: the first row that matches decides. */
 export const RETRY_TABLE: readonly RetryRule[] = [
   // A server that is not up yet.
-  { when: (f) => f.condition === "refused", retry: "patience", capMs: 2000, kind: "unreachable" },
+  { when: (f) => f.condition === "refused", retry: "patience", cap: "pollMs", kind: "unreachable" },
   { when: (f) => f.condition === "certificate", retry: "never", kind: "unreachable" },
   { when: (f) => f.condition === "unknown_host", retry: "few", kind: "unreachable" },
   { when: (f) => f.condition === "connection", retry: "few", kind: "unreachable" },
@@ -47,7 +47,7 @@ export const RETRY_TABLE: readonly RetryRule[] = [
   {
     when: (f) => f.status === 503 && LOADING.test(f.words.text),
     retry: "patience",
-    capMs: 2000,
+    cap: "pollMs",
     kind: "unreachable",
   },
   {
@@ -56,7 +56,7 @@ export const RETRY_TABLE: readonly RetryRule[] = [
     retry: "never",
     kind: "server",
   },
-  { when: isStatus((s) => s === 429), retry: "patience", capMs: 30_000, kind: "server" },
+  { when: isStatus((s) => s === 429), retry: "patience", cap: "slowMs", kind: "server" },
   { when: isStatus((s) => s === 408 || s === 409 || s === 425), retry: "few", kind: "server" },
   { when: isStatus((s) => s === 501 || s === 505), retry: "never", kind: "server" },
   { when: isStatus((s) => s >= 500), retry: "few", kind: "server" },
@@ -73,8 +73,12 @@ export const RETRY_TABLE: readonly RetryRule[] = [
 export interface RetryTiming {
   /** The first wait, in milliseconds; each next one is twice as long. @default {500} */
   readonly baseMs: number;
-  /** Longest wait where the row names none, in milliseconds. @default {8000} */
+  /** Longest wait for a server that starts or loads, in milliseconds. @default {2000} */
+  readonly pollMs: number;
+  /** Longest wait after most failures, in milliseconds. @default {8000} */
   readonly capMs: number;
+  /** Longest wait for a server that limits the rate, in milliseconds. @default {30000} */
+  readonly slowMs: number;
   /** Longest wait that a server may ask for, in milliseconds. @default {60000} */
   readonly maxRetryAfterMs: number;
   /** Attempts after the first one, where a row says `few`. @default {4} */
@@ -86,7 +90,9 @@ export interface RetryTiming {
 /** The numbers used outside of tests. */
 export const RETRY_TIMING: RetryTiming = {
   baseMs: 500,
+  pollMs: 2000,
   capMs: 8000,
+  slowMs: 30_000,
   maxRetryAfterMs: 60_000,
   few: 4,
   random: Math.random,
@@ -117,7 +123,7 @@ export function nextWait(failure: Failure, state: RetryState): number | undefine
   if (rule.retry === "few" && state.attempts > timing.few) return undefined;
   const left = state.patienceMs - state.waitedMs;
   if (left <= 0) return undefined;
-  const cap = Math.min(rule.capMs ?? timing.capMs, timing.maxRetryAfterMs);
+  const cap = timing[rule.cap ?? "capMs"];
   // At least three quarters of the step, so that many clients do not come back at the same moment.
   const step = Math.min(cap, timing.baseMs * 2 ** Math.min(state.attempts - 1, 16)) *
     (0.75 + 0.25 * timing.random());

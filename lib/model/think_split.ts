@@ -35,6 +35,7 @@ export function createThinkSplitter(options: ThinkSplitterOptions): ThinkSplitte
   let state: "start" | "thought" | "after" | "text" = "start";
   let held = "";
   let closing = "";
+  let fresh = false;
 
   return {
     push(text) {
@@ -63,14 +64,20 @@ export function createThinkSplitter(options: ThinkSplitterOptions): ThinkSplitte
     const tag = OPENING.find((candidate) => begun.startsWith(candidate));
     if (tag !== undefined) {
       closing = TAGS[tag] ?? "";
-      held = begun.slice(tag.length).replace(/^\n/u, "");
+      held = begun.slice(tag.length);
       state = "thought";
+      fresh = true;
     } else if (!OPENING.some((candidate) => candidate.startsWith(begun))) {
       passText();
     }
   }
 
   function readThought(): void {
+    if (fresh) {
+      held = held.trimStart();
+      if (held === "") return;
+      fresh = false;
+    }
     const end = held.indexOf(closing);
     if (end >= 0) {
       const last = held.slice(0, end);
