@@ -22,6 +22,7 @@ import {
 } from "../agents/child_connection.ts";
 import { oneLine } from "../base/cut.ts";
 import { messageOf } from "../base/errors.ts";
+import { VERSION } from "../version.ts";
 import { childErrorOf } from "./child_error.ts";
 import { CANCELLED } from "./child_permission.ts";
 import { OpenChildSession } from "./child_session.ts";
@@ -31,7 +32,7 @@ import { readMeta } from "./meta.ts";
 import { openWire, type Wire } from "./wire.ts";
 
 /** The one version of the protocol that is spoken. */
-const VERSION = 1;
+const PROTOCOL = 1;
 
 /** Opens the protocol on the streams of a child. */
 export const connectChild: ConnectChild = async (streams, { signal }) => {
@@ -91,8 +92,8 @@ class Connection implements ChildConnection {
     let reply: unknown;
     try {
       reply = await this.#request(methods.agent.initialize, {
-        protocolVersion: VERSION,
-        clientInfo: { name: "mm", version: "1" },
+        protocolVersion: PROTOCOL,
+        clientInfo: { name: "mm", version: VERSION },
         clientCapabilities: {
           fs: { readTextFile: false, writeTextFile: false },
           terminal: false,
@@ -108,10 +109,10 @@ class Connection implements ChildConnection {
     }
     this.#hello = fieldsOf(reply);
     const version = this.#hello["protocolVersion"];
-    if (version !== VERSION) {
+    if (version !== PROTOCOL) {
       throw new ChildError(
         "protocol",
-        `it speaks version ${oneLine(String(version), 40)} of the protocol, mm speaks ${VERSION}`,
+        `it speaks version ${oneLine(String(version), 40)} of the protocol, mm speaks ${PROTOCOL}`,
       );
     }
   }
