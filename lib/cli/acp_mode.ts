@@ -7,7 +7,6 @@ import process from "node:process";
 import { Readable, Writable } from "node:stream";
 import { guardConsole } from "../acp/console.ts";
 import { VERSION } from "../version.ts";
-import { loadAgentConfig } from "./load_agent_config.ts";
 import type { ModeOptionsOf } from "./mode.ts";
 
 /** Serves one client until it closes stdin. Returns the exit status. */
@@ -16,10 +15,12 @@ export async function runAcpMode(
 ): Promise<number> {
   // Whatever a library prints must not end up between the messages.
   guardConsole(process.stderr);
-  const loading = loadAgentConfig({ options, io });
-  // The protocol's library takes longest to load, so it is started before the configuration is
+  // The protocol's library takes longest to load, so that is begun before the configuration is
   // known; a wrong configuration is reported all the same.
   const serving = import("../acp/agent.ts");
+  const loading = import("./load_agent_config.ts").then(({ loadAgentConfig }) =>
+    loadAgentConfig({ options, io })
+  );
   const composing = import("./compose.ts");
   const [{ config }, { serveAcp }, { composeHost }] = await Promise.all([
     loading,

@@ -67,7 +67,11 @@ export async function runLineMode(
     while (!leaving.signal.aborted) {
       const line = await nextPrompt(input, leaving.signal);
       renderer.lineTyped();
-      if (line === null) break;
+      if (line === null) {
+        // The prompt's line is still open.
+        io.out("\n");
+        break;
+      }
       if (line.trim() === "") continue;
       turn = new AbortController();
       const signal = AbortSignal.any([turn.signal, lifetime.signal]);

@@ -35,6 +35,8 @@ export async function runProgram(args: readonly string[]): Promise<never> {
   } catch (thrown) {
     status = report(thrown, io);
   }
+  // A process that was told to end does so with the status of the signal.
+  if (lifetime.signal.aborted) return await new Promise<never>(() => {});
   await lifetime.end();
   return await exitProcess(status);
 }

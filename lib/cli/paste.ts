@@ -65,8 +65,8 @@ export function createPasteFolder(): PasteFolder {
       }
     },
     unfold(line) {
+      // From the first paste on the marks count, also in lines recalled from the history.
       if (!folded) return line;
-      folded = false;
       return line.replaceAll(SHOWN_LINE_END, "\n").replaceAll(SHOWN_TAB, "\t");
     },
   };

@@ -14,9 +14,10 @@ import { safeText, visibleText } from "./safe_text.ts";
 import type { Screen } from "./screen.ts";
 import { createSpeech } from "./speech.ts";
 
-/** Columns of a call's line that its title may take, and of a result's first line. */
+/** Columns that a title may take, the first line of a result, and the reason of a failure. */
 const TITLE_WIDTH = 160;
 const RESULT_WIDTH = 100;
+const REASON_WIDTH = 300;
 
 /** Lines of a change shown after it was made; the question before it shows all. */
 const DIFF_LINES = 40;
@@ -125,7 +126,9 @@ export function createRenderer(options: RendererOptions): Renderer {
     const done = event.status === "completed";
     // With other calls under way, the name alone does not say which one this is.
     const which = calls.size > 0 ? ` ${visibleText(oneLine(call.title, 60))}` : "";
-    const result = event.text === undefined ? "" : resultLine(event.text);
+    const result = event.text === undefined
+      ? ""
+      : resultLine(event.text, done ? RESULT_WIDTH : REASON_WIDTH);
     screen.side.lines(
       `${indentOf(call)}${done ? paint.green("✓") : paint.red("✗")} ${
         nameText(call.name)
@@ -208,12 +211,12 @@ function indentOf(call: ToolCallView): string {
 }
 
 /** Returns the first line that says something, and how many more there are. */
-function resultLine(text: string): string {
+function resultLine(text: string, width: number): string {
   const lines = safeText(text).split("\n").filter((line) => line.trim() !== "");
   const [first] = lines;
   if (first === undefined) return "";
   const more = lines.length - 1;
-  return oneLine(first, RESULT_WIDTH) +
+  return oneLine(first, width) +
     (more === 0 ? "" : ` (${more} more ${more === 1 ? "line" : "lines"})`);
 }
 

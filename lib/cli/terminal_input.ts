@@ -49,6 +49,7 @@ export function createTerminalInput(options: TerminalInputOptions): LineInput {
   const typed: string[] = [];
   let take: ((line: string | null) => void) | undefined;
   let ended = false;
+  let closed = false;
   const editor = createInterface({
     input: keys,
     output: stdout,
@@ -65,8 +66,11 @@ export function createTerminalInput(options: TerminalInputOptions): LineInput {
   editor.on("line", (line: string) => {
     editor.setPrompt("");
     const text = folder.unfold(line);
-    if (take !== undefined) take(text);
-    else typed.push(text);
+    // One call takes one line, however many come at once.
+    const taker = take;
+    take = undefined;
+    if (taker === undefined) typed.push(text);
+    else taker(text);
   });
   editor.on("SIGINT", () => {
     // What was typed so far is given up, as in a shell.
@@ -102,6 +106,8 @@ export function createTerminalInput(options: TerminalInputOptions): LineInput {
       }
     },
     close() {
+      if (closed) return;
+      closed = true;
       stdin.off("data", onData);
       stdin.off("end", onEnd);
       stdin.off("error", onEnd);

@@ -1,0 +1,29 @@
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { AgentConfig } from "../config/types.ts";
+import { bannerText } from "./banner.ts";
+import { completionsOf } from "./line_mode.ts";
+import { createPaint } from "./paint.ts";
+
+test("bannerText() names the agent, its model, the directory, yolo and who can be asked", () => {
+  const config = {
+    agents: [{ name: "bob", path: "/bob.yaml", description: "Reviews" }],
+  } as unknown as AgentConfig;
+  const host = { title: "My agent\x1b[2J", label: "x/y", config };
+  const banner = bannerText({ host, cwd: "/work", yolo: true, paint: createPaint(false) });
+  assert.match(banner, /^My agent\\x1b\[2J · x\/y\nin \/work\nyolo is on.*\n\/ask-bob Reviews\n/u);
+  const careful = bannerText({ host, cwd: "/work", yolo: false, paint: createPaint(false) });
+  assert.doesNotMatch(careful, /yolo is on/u);
+});
+
+test("completionsOf() completes names of commands and nothing behind them", () => {
+  const commands = [
+    { name: "ask", description: "", hint: "agent question" },
+    { name: "agents", description: "" },
+  ];
+  assert.deepEqual(completionsOf("/a", commands), ["/ask ", "/agents"]);
+  assert.deepEqual(completionsOf("/ag", commands), ["/agents"]);
+  for (const line of ["", "a", "/ask b", " /a"]) {
+    assert.deepEqual(completionsOf(line, commands), []);
+  }
+});

@@ -1,0 +1,13 @@
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { tableText } from "./check_mode.ts";
+
+test("tableText() lines rows up and keeps escapes of servers and agents out", () => {
+  assert.equal(
+    tableText([
+      { what: "model", ok: true, detail: "x/y" },
+      { what: "agent bob", ok: false, detail: "one\n\x1b[2Jtwo\n" },
+    ], false),
+    "OK    model      x/y\nFAIL  agent bob  one\n                 two\n",
+  );
+});
