@@ -150,13 +150,11 @@ export class ChildAgent {
       child.kill();
       if (thrown instanceof AskError) throw thrown;
       if (early !== undefined) throw new AskError(name, this.#couldNotStart(child, early));
-      const words = timeout.aborted
-        ? `it said nothing in ACP within ${CONNECT_TIMEOUT_MS / 1000} s of its start`
-        : messageOf(thrown);
-      const speaks = thrown instanceof ChildError && thrown.kind === "protocol" || timeout.aborted;
+      const words = messageOf(thrown);
+      const noAcp = thrown instanceof ChildError && thrown.kind === "protocol";
       throw new AskError(
         name,
-        failed(speaks ? `it speaks no ACP: ${words}` : `it could not start: ${words}`, thrown),
+        failed(noAcp ? `it speaks no ACP: ${words}` : `it could not start: ${words}`, thrown),
         { cause: thrown },
       );
     }

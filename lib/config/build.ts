@@ -5,6 +5,7 @@
  * @module
  */
 import { resolve, sep } from "node:path";
+import { agentTitle } from "./agent_title.ts";
 import type { AgentFile, AgentFileKey } from "./schema.ts";
 import { readTextFile } from "./text_file.ts";
 import type { AgentConfig, AgentEntry, ModelConfig } from "./types.ts";
@@ -45,8 +46,8 @@ export async function buildConfig(
     bashTimeoutMaxMs: values.bashTimeoutMax,
     watchdogTimeoutMs: values.watchdogTimeout,
     maxTurns: values.maxTurns,
-    agents: Object.entries(values.mmConfigs ?? {}).map(([name, entry]) =>
-      entryOf(name, entry, options)
+    agents: await Promise.all(
+      Object.entries(values.mmConfigs ?? {}).map(([name, entry]) => entryOf(name, entry, options)),
     ),
     title: values.acp?.title,
   });
@@ -95,7 +96,11 @@ async function systemOf(
 
 type Entry = NonNullable<AgentFile["mmConfigs"]>[string];
 
-function entryOf(name: string, entry: Entry, options: BuildConfigOptions): AgentEntry {
+async function entryOf(
+  name: string,
+  entry: Entry,
+  options: BuildConfigOptions,
+): Promise<AgentEntry> {
   const path = (key: string, ...rest: number[]) => ["mmConfigs", name, key, ...rest] as const;
   const whole = (value: string | undefined, key: string) =>
     value === undefined ? undefined : absolute(value, path(key), options);
@@ -103,11 +108,13 @@ function entryOf(name: string, entry: Entry, options: BuildConfigOptions): Agent
   // A bare name is looked for in PATH; with a slash it is a path.
   const isPath = program !== undefined && (program.includes("/") || program.includes(sep));
   const resolved = isPath ? absolute(program, path("command", 0), options) : program;
+  const file = whole(entry.path, "path");
   return withoutUndefined({
     name,
-    path: whole(entry.path, "path"),
+    path: file,
     command: resolved === undefined ? undefined : [resolved, ...args] as const,
-    description: entry.description,
+    // Without a description the agent's own title has to say what it is for.
+    description: entry.description ?? (file === undefined ? undefined : await agentTitle(file)),
     yolo: entry.yolo,
     timeoutMs: entry.timeout,
     env: entry.env,

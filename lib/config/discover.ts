@@ -25,7 +25,7 @@ export interface DiscoverOptions {
 }
 
 /** Largest configuration in bytes. */
-const MAX_BYTES = 256 * 1024;
+export const MAX_CONFIG_BYTES = 256 * 1024;
 
 /**
  * Finds and reads the configuration: the one that was asked for, else `agent.yaml` and
@@ -40,7 +40,7 @@ export async function discover(options: DiscoverOptions): Promise<FoundFile | un
     ? [join(cwd, "agent.yaml"), join(cwd, ".mm", "agent.yaml"), join(configDir, "mm", "agent.yaml")]
     : [resolve(cwd, file)];
   for (const candidate of candidates) {
-    const read = await readTextFile(candidate, { maxBytes: MAX_BYTES });
+    const read = await readTextFile(candidate, { maxBytes: MAX_CONFIG_BYTES });
     switch (read.kind) {
       case "text":
         return { file: candidate, text: read.text };

@@ -52,7 +52,7 @@ export interface AgentEntry {
   readonly path?: string;
   /** A program that speaks ACP on stdio. */
   readonly command?: readonly [string, ...string[]];
-  /** What it is for: says when to call it. */
+  /** What it is for: says when to call it. Where the file has none, the agent's own `acp.title`. */
   readonly description?: string;
   /** Replaces the asking agent's `yolo` for the calls of this one. */
   readonly yolo?: boolean;

@@ -34,7 +34,7 @@ export interface TurnOutcome {
   readonly toolCalls: number;
 }
 
-/** The reason the watchdog ends a turn with. */
+/** The reason the watchdog ends a turn with; its message names who was silent. */
 class Silence extends Error {}
 
 /**
@@ -46,7 +46,7 @@ export async function runTurn(options: TurnOptions): Promise<TurnOutcome> {
   const silence = new AbortController();
   const watchdog = new Watchdog({
     timeoutMs: options.watchdogTimeoutMs,
-    onTimeout: () => silence.abort(new Silence("No sign of life")),
+    onTimeout: () => silence.abort(new Silence(turn.silentOnes())),
   });
   const turn = new Turn({
     ...options,
@@ -58,7 +58,7 @@ export async function runTurn(options: TurnOptions): Promise<TurnOutcome> {
     conversation.addUser(options.text, options.images);
     end = await turn.run();
   } catch (thrown) {
-    end = turn.endOf(thrown, { cancelled: signal.aborted, silent: silence.signal.aborted });
+    end = turn.endOf(thrown, { cancelled: signal.aborted, silence: silence.signal });
   } finally {
     watchdog.stop();
   }
@@ -186,15 +186,15 @@ class Turn {
   }
 
   /** Returns the end for something that was thrown. */
-  endOf(thrown: unknown, why: { readonly cancelled: boolean; readonly silent: boolean }): End {
+  endOf(
+    thrown: unknown,
+    why: { readonly cancelled: boolean; readonly silence: AbortSignal },
+  ): End {
     if (this.partial !== "") this.text = this.partial;
     if (why.cancelled) return { kind: "cancelled" };
-    if (why.silent) {
-      return {
-        kind: "timed_out",
-        afterMs: this.#options.watchdogTimeoutMs,
-        from: this.#silentOnes(),
-      };
+    if (why.silence.aborted) {
+      const from = messageOf(why.silence.reason);
+      return { kind: "timed_out", afterMs: this.#options.watchdogTimeoutMs, from };
     }
     if (thrown instanceof ModelError && thrown.partial !== undefined && this.text === "") {
       this.text = thrown.partial.text;
@@ -202,7 +202,8 @@ class Turn {
     return { kind: "failed", reason: messageOf(thrown), cause: thrown };
   }
 
-  #silentOnes(): string {
+  /** Names who is waited for: the asked agents and tools under way, else the model. */
+  silentOnes(): string {
     const names = [...this.#running.values()].map((view) => {
       const agent = (view.input as { readonly agent?: unknown } | null)?.agent;
       return typeof agent === "string" ? agent : view.name;

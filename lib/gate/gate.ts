@@ -108,7 +108,7 @@ export class Gate {
       case "cancelled":
         return refuse("cancelled", "the turn was cancelled");
       case "unavailable":
-        return refuse("unavailable", `${view.name} needs permission, but ${answer.reason}`);
+        return refuse("unavailable", answer.reason);
       default:
         // A front end that answers outside its type: fail closed.
         return refuse("unavailable", `${agent || "the front end"} gave no valid answer in ${cwd}`);
