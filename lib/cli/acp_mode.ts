@@ -6,7 +6,7 @@
 import process from "node:process";
 import { Readable, Writable } from "node:stream";
 import { guardConsole } from "../acp/console.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../base/version.ts";
 import type { ModeOptionsOf } from "./mode.ts";
 
 /** Serves one client until it closes stdin. Returns the exit status. */

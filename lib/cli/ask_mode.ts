@@ -32,7 +32,6 @@ export async function runAskMode(
 ): Promise<number> {
   const { agent } = mode;
   const stop = new AbortController();
-  lifetime.add(() => Promise.resolve(stop.abort()));
   // An orphan would go on working, and writing files, for nobody.
   lifetime.add(() => Promise.resolve(unwatch()));
   const unwatch = watchParent({ onGone: () => stop.abort() });
@@ -70,7 +69,7 @@ export async function runAskMode(
       prompt: question,
       ...(transcript === undefined ? {} : { transcript }),
       cwd,
-      signal: stop.signal,
+      signal: AbortSignal.any([stop.signal, lifetime.signal]),
       emit: renderer.event,
       askPermission: refuse,
     });

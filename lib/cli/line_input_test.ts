@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
+import { setImmediate } from "node:timers";
 import { createAnswerInput, createPipeInput } from "./line_input.ts";
 
 const forever = new AbortController().signal;

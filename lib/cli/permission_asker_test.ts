@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
+import { setImmediate } from "node:timers";
 import type { PermissionQuestion } from "../gate/question.ts";
 import { createPipeInput } from "./line_input.ts";
 import { createPaint } from "./paint.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import process from "node:process";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../base/version.ts";
 
 /** Returns `mm 0.1.0 (deno 2.9.6)` without a newline: this mm and the runtime it runs on. */
 export function versionLine(): string {

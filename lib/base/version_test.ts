@@ -5,7 +5,7 @@ import { VERSION } from "./version.ts";
 
 test("VERSION is the version of the manifest", () => {
   const manifest: unknown = JSON.parse(
-    readFileSync(new URL("../deno.json", import.meta.url), "utf8"),
+    readFileSync(new URL("../../deno.json", import.meta.url), "utf8"),
   );
   assert.equal((manifest as { version: string }).version, VERSION);
 });
