@@ -13,7 +13,7 @@ import {
   startRawServer,
   STREAM_HEAD,
 } from "./testing.ts";
-import { ModelError } from "./types.ts";
+import type { ModelError } from "./types.ts";
 
 const GOOD = STREAM_HEAD + events(delta({ content: "ok" }, "stop")) + "data: [DONE]\n\n";
 

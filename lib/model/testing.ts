@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 import { createModelClient, type CreateModelClientOptions } from "./client.ts";
