@@ -22,7 +22,7 @@ import {
 } from "../agents/child_connection.ts";
 import { oneLine } from "../base/cut.ts";
 import { messageOf } from "../base/errors.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../base/version.ts";
 import { childErrorOf } from "./child_error.ts";
 import { CANCELLED } from "./child_permission.ts";
 import { OpenChildSession } from "./child_session.ts";
