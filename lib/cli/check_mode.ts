@@ -11,10 +11,9 @@ import type { ModelClient } from "../model/types.ts";
 import { effectiveAskDepth } from "../platform/ask_depth.ts";
 import { createReaper } from "../platform/reaper.ts";
 import { createPool } from "./agent_pool.ts";
+import { type CheckRow, tableText } from "./check_table.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
 import type { Io, ModeOptionsOf } from "./mode.ts";
-import { createPaint } from "./paint.ts";
-import { safeText } from "./safe_text.ts";
 
 /** How long the model server may take for a tiny answer, in milliseconds. */
 const MODEL_MS = 60_000;
@@ -24,13 +23,6 @@ const PATIENCE_MS = 5_000;
 
 /** How long an agent may take to start and open a session, in milliseconds. */
 const AGENT_MS = 30_000;
-
-/** What was tried, and what came of it. */
-export interface CheckRow {
-  readonly what: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
 
 /** Prints the table. Returns the exit status: 1 when something does not work. */
 export async function runCheckMode(context: ModeOptionsOf<"check">): Promise<number> {
@@ -53,18 +45,6 @@ export async function runCheckMode(context: ModeOptionsOf<"check">): Promise<num
   }
   io.out(tableText(rows, io.terminal.stdoutColor));
   return rows.every((row) => row.ok) ? 0 : 1;
-}
-
-/** Returns the rows as a table with its final newline. */
-export function tableText(rows: readonly CheckRow[], colour: boolean): string {
-  const paint = createPaint(colour);
-  const width = Math.max(...rows.map((row) => row.what.length));
-  const indent = " ".repeat(width + 8);
-  return rows.map(({ what, ok, detail }) => {
-    const mark = ok ? paint.green("OK  ") : paint.red("FAIL");
-    const text = safeText(detail).trimEnd().replaceAll("\n", `\n${indent}`);
-    return `${mark}  ${what.padEnd(width)}  ${text}\n`;
-  }).join("");
 }
 
 async function checkModel(config: AgentConfig, io: Io, signal: AbortSignal): Promise<CheckRow> {

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { tableText } from "./check_mode.ts";
+import { tableText } from "./check_table.ts";
 
 test("tableText() lines rows up and keeps escapes of servers and agents out", () => {
   assert.equal(
