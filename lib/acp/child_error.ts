@@ -16,12 +16,13 @@ const MAX_WORDS = 2000;
 const AUTH_REQUIRED = -32000;
 
 /**
- * Returns what was thrown by a request as an error with the agent's own words; anything but an
- * answer of the agent, such as a closed connection, stays as it is.
+ * Returns what was thrown by a request as an error with the agent's own words. Anything but an answer
+ * of the agent means that the connection was lost before there was one.
  */
-export function childErrorOf(thrown: unknown): unknown {
-  if (!(thrown instanceof RequestError)) return thrown;
-  return new ChildError("agent", wordsOf(thrown), { cause: thrown });
+export function childErrorOf(thrown: unknown): ChildError {
+  return thrown instanceof RequestError
+    ? new ChildError("agent", wordsOf(thrown), { cause: thrown })
+    : new ChildError("closed", messageOf(thrown), { cause: thrown });
 }
 
 function wordsOf(error: RequestError): string {

@@ -103,7 +103,8 @@ class Connection implements ChildConnection {
       }, signal);
     } catch (error) {
       if (signal.aborted && !isTimeout(signal.reason)) throw signal.reason;
-      throw new ChildError("protocol", this.#greetingFault(error, signal), { cause: error });
+      const kind = this.#connection.signal.aborted ? "closed" : "protocol";
+      throw new ChildError(kind, this.#greetingFault(error, signal), { cause: error });
     } finally {
       this.#firstWords.stop();
     }

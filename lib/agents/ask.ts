@@ -9,15 +9,16 @@ import { Watchdog } from "../engine/watchdog.ts";
 import type { PermissionAnswer } from "../gate/question.ts";
 import type { Usage } from "../model/types.ts";
 import { AnswerText } from "./answer_text.ts";
-import { SESSION_TIMEOUT_MS } from "./ask_limits.ts";
+import { CONNECT_TIMEOUT_MS, SESSION_TIMEOUT_MS } from "./ask_limits.ts";
 import { CancelGrace } from "./cancel_grace.ts";
 import { AskError, type ChildAgent, type RunningChild, untilAborted } from "./child_agent.ts";
-import type {
-  ChildCall,
-  ChildReply,
-  ChildSession,
-  ChildStop,
-  ChildUpdate,
+import {
+  type ChildCall,
+  ChildError,
+  type ChildReply,
+  type ChildSession,
+  type ChildStop,
+  type ChildUpdate,
 } from "./child_connection.ts";
 import { OpenCalls } from "./open_calls.ts";
 
@@ -74,68 +75,60 @@ class Ask {
   }
 
   async run(): Promise<AskResult> {
-    const { signal, silenceMs } = this.#options;
+    const { agent, child, cwd, signal, silenceMs } = this.#options;
     const silence = new AbortController();
-    const watchdog = new Watchdog({ timeoutMs: silenceMs, onTimeout: () => silence.abort() });
     const either = AbortSignal.any([signal, silence.signal]);
+    let watchdog: Watchdog | undefined;
     let end: End;
     try {
-      end = await this.#ask(watchdog, either);
+      const helloMs = Math.min(CONNECT_TIMEOUT_MS, silenceMs);
+      const running = await child.running({ cwd, helloMs, signal });
+      watchdog = new Watchdog({ timeoutMs: silenceMs, onTimeout: () => silence.abort() });
+      end = await this.#ask(running, watchdog, either);
     } catch (thrown) {
       end = thrown instanceof AskError
         ? thrown.end
         : { kind: "failed", reason: messageOf(thrown), cause: thrown };
     } finally {
       this.#over = true;
-      watchdog.stop();
+      watchdog?.stop();
     }
     // Why it was ended counts for more than how it took that.
     if (signal.aborted) end = { kind: "cancelled" };
     else if (silence.signal.aborted) {
-      end = { kind: "timed_out", afterMs: silenceMs, from: this.#options.agent };
+      end = { kind: "timed_out", afterMs: silenceMs, from: agent };
     }
     this.#session?.close();
     return this.#result(end);
   }
 
-  async #ask(watchdog: Watchdog, signal: AbortSignal): Promise<End> {
-    const { agent, child, cwd } = this.#options;
-    const running = await child.running({ cwd, signal });
-    const timeout = AbortSignal.timeout(SESSION_TIMEOUT_MS);
-    const lost = running.connection.closed.then(async () => {
-      if (!this.#over) throw new AskError(agent, await child.death(running));
-      return await new Promise<never>(() => {});
-    });
-    // Only one of the races below may be listening when it rejects.
-    lost.catch(() => {});
-    const session = await Promise.race([
-      untilAborted(
-        running.connection.newSession({ cwd, signal: AbortSignal.any([signal, timeout]) }),
-        AbortSignal.any([signal, timeout]),
-      ).catch((thrown) => this.#sessionFailed(thrown, running, timeout)),
-      lost,
-    ]);
-    this.#session = session;
-    watchdog.touch();
-    return await Promise.race([this.#prompt(session, watchdog, signal), lost]);
+  async #ask(running: RunningChild, watchdog: Watchdog, signal: AbortSignal): Promise<End> {
+    const { agent, child } = this.#options;
+    try {
+      this.#session = await this.#open(running, signal);
+      watchdog.touch();
+      return await this.#prompt(this.#session, watchdog, signal);
+    } catch (thrown) {
+      const lost = thrown instanceof ChildError && thrown.kind === "closed";
+      // How the process died says more than that its connection was lost.
+      if (lost && !signal.aborted) throw new AskError(agent, await child.death(running));
+      throw thrown;
+    }
   }
 
-  async #sessionFailed(
-    thrown: unknown,
-    running: RunningChild,
-    timeout: AbortSignal,
-  ): Promise<never> {
-    const { agent, child } = this.#options;
-    // A connection that was lost says less than the process that died.
-    const gone = await Promise.race([
-      running.connection.closed.then(() => true),
-      new Promise<false>((resolve) => setTimeout(() => resolve(false), 0)),
-    ]);
-    if (gone) throw new AskError(agent, await child.death(running));
-    if (!timeout.aborted) throw thrown;
-    child.kill();
-    const reason = `it opened no session within ${SESSION_TIMEOUT_MS / 1000} s`;
-    throw new AskError(agent, { kind: "failed", reason, cause: thrown });
+  async #open(running: RunningChild, signal: AbortSignal): Promise<ChildSession> {
+    const { agent, child, cwd } = this.#options;
+    const timeout = AbortSignal.timeout(SESSION_TIMEOUT_MS);
+    const either = AbortSignal.any([signal, timeout]);
+    try {
+      const opening = running.connection.newSession({ cwd, signal: either });
+      return await untilAborted(opening, either);
+    } catch (thrown) {
+      if (!timeout.aborted || signal.aborted) throw thrown;
+      child.kill();
+      const reason = `it opened no session within ${SESSION_TIMEOUT_MS / 1000} s`;
+      throw new AskError(agent, { kind: "failed", reason, cause: thrown });
+    }
   }
 
   async #prompt(session: ChildSession, watchdog: Watchdog, signal: AbortSignal): Promise<End> {

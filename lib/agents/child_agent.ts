@@ -7,7 +7,6 @@
 import { describeEnd, type End } from "../base/ends.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Child, ProcessEnd, StartChild } from "../platform/process.ts";
-import { CONNECT_TIMEOUT_MS } from "./ask_limits.ts";
 import { type ChildConnection, ChildError, type ConnectChild } from "./child_connection.ts";
 
 /** A child that said hello. */
@@ -76,17 +75,20 @@ export class ChildAgent {
    * Returns the running child, starting it where there is none. Asks that come while it starts wait
    * for the same start, which outlives the cancel of one of them.
    *
-   * @param options `cwd` is where a new process starts, absolute.
+   * @param options `cwd` is where a new process starts, absolute; `helloMs` how long it may take to
+   * say hello, in milliseconds.
    * @throws {AskError} when it cannot be started or speaks no ACP.
    * @throws the signal's reason when it was aborted.
    */
-  async running(
-    options: { readonly cwd: string; readonly signal: AbortSignal },
-  ): Promise<RunningChild> {
-    const { cwd, signal } = options;
+  async running(options: {
+    readonly cwd: string;
+    readonly helloMs: number;
+    readonly signal: AbortSignal;
+  }): Promise<RunningChild> {
+    const { cwd, helloMs, signal } = options;
     signal.throwIfAborted();
     if (this.#running !== undefined) return this.#running;
-    this.#starting ??= this.#start(cwd).finally(() => this.#starting = undefined);
+    this.#starting ??= this.#start(cwd, helloMs).finally(() => this.#starting = undefined);
     return await untilAborted(this.#starting, signal);
   }
 
@@ -116,7 +118,7 @@ export class ChildAgent {
     await this.#child?.stop();
   }
 
-  async #start(cwd: string): Promise<RunningChild> {
+  async #start(cwd: string, helloMs: number): Promise<RunningChild> {
     const { name, command, env, start, connect } = this.#options;
     let child: Child;
     try {
@@ -129,14 +131,8 @@ export class ChildAgent {
       child.kill();
       throw new AskError(name, { kind: "cancelled" });
     }
-    const timeout = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
     try {
-      const connection = await Promise.race([
-        connect(child, { signal: timeout }),
-        child.ended.then((end) => {
-          throw new AskError(name, this.#couldNotStart(child, end));
-        }),
-      ]);
+      const connection = await connect(child, { signal: AbortSignal.timeout(helloMs) });
       const running: RunningChild = { child, connection };
       this.#running = running;
       const gone = () => {
@@ -146,17 +142,13 @@ export class ChildAgent {
       connection.closed.then(gone, gone);
       return running;
     } catch (thrown) {
-      const early = await within(child.ended, thrown instanceof AskError ? 0 : DEATH_GRACE_MS);
+      const closed = thrown instanceof ChildError && thrown.kind === "closed";
+      const end = closed ? await within(child.ended, DEATH_GRACE_MS) : undefined;
       child.kill();
-      if (thrown instanceof AskError) throw thrown;
-      if (early !== undefined) throw new AskError(name, this.#couldNotStart(child, early));
-      const words = messageOf(thrown);
-      const noAcp = thrown instanceof ChildError && thrown.kind === "protocol";
-      throw new AskError(
-        name,
-        failed(noAcp ? `it speaks no ACP: ${words}` : `it could not start: ${words}`, thrown),
-        { cause: thrown },
-      );
+      if (end !== undefined) throw new AskError(name, this.#couldNotStart(child, end));
+      const noAcp = closed || thrown instanceof ChildError && thrown.kind === "protocol";
+      const words = `${noAcp ? "it speaks no ACP" : "it could not start"}: ${messageOf(thrown)}`;
+      throw new AskError(name, failed(words, thrown), { cause: thrown });
     }
   }
 

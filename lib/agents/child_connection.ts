@@ -114,13 +114,19 @@ export type ConnectChild = (
   options: { readonly signal: AbortSignal },
 ) => Promise<ChildConnection>;
 
-/** An asked agent that answered with an error, or not in its protocol. */
+/** What kind of failure a {@linkcode ChildError} is. */
+export type ChildErrorKind = "protocol" | "agent" | "closed";
+
+/** An asked agent that answered with an error, not in its protocol, or not at all. */
 export class ChildError extends Error {
-  /** `protocol`: it speaks no ACP or another version; `agent`: it said that something failed. */
-  readonly kind: "protocol" | "agent";
+  /**
+   * `protocol`: it speaks no ACP or another version; `agent`: it said that something failed;
+   * `closed`: the connection was lost before it answered.
+   */
+  readonly kind: ChildErrorKind;
 
   /** Creates the error from the agent's own words, without secrets. */
-  constructor(kind: "protocol" | "agent", message: string, options: ErrorOptions = {}) {
+  constructor(kind: ChildErrorKind, message: string, options: ErrorOptions = {}) {
     super(message, options);
     this.name = "ChildError";
     this.kind = kind;

@@ -9,7 +9,7 @@ import type { AgentEntry } from "../config/types.ts";
 import type { StartChild } from "../platform/process.ts";
 import type { SelfCommand } from "../platform/runtime.ts";
 import { ask, type AskOptions, type AskResult } from "./ask.ts";
-import { DEPTH_REASON, MAX_PARALLEL_ASKS, mayAsk } from "./ask_limits.ts";
+import { CONNECT_TIMEOUT_MS, DEPTH_REASON, MAX_PARALLEL_ASKS, mayAsk } from "./ask_limits.ts";
 import { ChildAgent, type ChildState } from "./child_agent.ts";
 import type { ConnectChild } from "./child_connection.ts";
 import { childEnvironment } from "./child_environment.ts";
@@ -139,7 +139,7 @@ export class AgentPool {
   ): Promise<{ readonly title: string | undefined; readonly label: string | undefined }> {
     const member = this.#members.get(name);
     if (member === undefined) throw new Error(this.unknownAgent(name));
-    const { connection } = await member.child.running(options);
+    const { connection } = await member.child.running({ ...options, helloMs: CONNECT_TIMEOUT_MS });
     const session = await connection.newSession(options);
     await session.close();
     return { title: connection.title, label: session.label };
