@@ -1,0 +1,37 @@
+/**
+ * Running a command for a script: its output goes where the script's goes.
+ *
+ * @module
+ */
+import { spawn } from "node:child_process";
+import process from "node:process";
+import { ROOT } from "./repository.ts";
+
+/** Options of {@linkcode runCommand}. */
+export interface RunCommandOptions {
+  /** @default {the repository's root} */
+  readonly cwd?: string;
+  /** Variables besides this process's. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Runs a program to its end and returns its exit status; 128 and more stands for a signal.
+ *
+ * @throws {Error} when it cannot be started.
+ */
+export function runCommand(
+  command: readonly [string, ...string[]],
+  options: RunCommandOptions = {},
+): Promise<number> {
+  const [program, ...args] = command;
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd: options.cwd ?? ROOT,
+      env: { ...process.env, ...options.env },
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code ?? 128));
+  });
+}
