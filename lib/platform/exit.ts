@@ -6,10 +6,16 @@
 import type { Writable } from "node:stream";
 import process from "node:process";
 import { clearTimeout, setTimeout } from "node:timers";
+import { stdoutFlushed } from "./stdout_bytes.ts";
 
 /** Options of {@linkcode exitProcess}. */
 export interface ExitOptions {
-  /** Milliseconds after which a reader that does not read is given up. @default {Infinity} */
+  /**
+   * Milliseconds after which a reader that does not read is given up. What was written to
+   * `process.stdout` on Deno was written synchronously, so there it is over before this is called.
+   *
+   * @default {Infinity}
+   */
   readonly flushMs?: number;
 }
 
@@ -18,7 +24,9 @@ export interface ExitOptions {
  * and Bun would cut a pipe at 64 KiB otherwise.
  */
 export async function exitProcess(code: number, options: ExitOptions = {}): Promise<never> {
-  const flushed = Promise.all([flush(process.stdout), flush(process.stderr)]);
+  const flushed = stdoutFlushed().then(() =>
+    Promise.all([flush(process.stdout), flush(process.stderr)])
+  );
   let timer: ReturnType<typeof setTimeout> | undefined;
   const { flushMs = Infinity } = options;
   if (flushMs !== Infinity) {

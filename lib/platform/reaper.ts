@@ -42,6 +42,9 @@ for group in $groups; do kill -KILL "-$group"; done
 exit 0
 `;
 
+/** A helper that lived longer, in milliseconds, is replaced when it is killed. */
+const RESTART_AFTER_MS = 500;
+
 /**
  * Returns a reaper whose helper starts with the first group. It never throws and keeps no event
  * loop alive. On Windows it does nothing: there are no groups, and a child notices mm's end by the
@@ -67,8 +70,12 @@ export function createReaper(): Reaper {
       return; // Without a shell there is nothing to run in groups either.
     }
     helper = started;
+    const since = performance.now();
     const gone = () => {
-      if (helper === started) helper = undefined;
+      if (helper !== started) return;
+      helper = undefined;
+      // Someone killed it. One that does not stay up is not tried again before the next group.
+      if (groups.size > 0 && performance.now() - since > RESTART_AFTER_MS) start();
     };
     started.once("error", gone);
     started.once("exit", gone);
