@@ -51,6 +51,8 @@ const status = await runCommand([
   // Without it, a program that gives up a permission would ask the user on the terminal.
   "--no-prompt",
   "--no-check",
+  // A third less memory after a long answer, for a few percent more processor time.
+  "--v8-flags=--optimize-for-size",
   ...UNSTABLE.map((feature) => `--unstable-${feature}`),
   "--include",
   join(BUNDLE, "..", CHUNKS),
