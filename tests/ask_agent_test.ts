@@ -272,7 +272,10 @@ test("a misspelt agent is a result that names the right one, and nothing is star
     const editor = p.editor();
     const session = await editor.start();
     await editor.prompt(session, "go");
-    assert.match(server.requests[1]?.last.text ?? "", /no agent "bop"; did you mean "bob"/);
+    assert.match(
+      server.requests[1]?.last.text ?? "",
+      /no agent "bop", only bob; did you mean "bob"/,
+    );
   }));
 
 test("a sign of life of bob keeps your turn alive; a long silence ends it and names him", () =>

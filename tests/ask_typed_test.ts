@@ -179,11 +179,11 @@ test("an agent that is not there and a missing question are said, and nothing is
     const session = await editor.start();
     await assert.rejects(
       editor.prompt(session, "/ask bop hi"),
-      /no agent "bop"; did you mean "bob"/,
+      /no agent "bop", only bob; did you mean "bob"/,
     );
     await assert.rejects(
       editor.prompt(session, "/ask-bop hi"),
-      /no command \/ask-bop; did you mean "ask-bob"/,
+      /no command \/ask-bop, see \/help; did you mean "ask-bob"/,
     );
     await assert.rejects(editor.prompt(session, "/ask-bob   "), /needs a question/);
     assert.equal(server.requests.length, 0);

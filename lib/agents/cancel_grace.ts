@@ -25,9 +25,12 @@ export class CancelGrace {
   constructor(options: CancelGraceOptions) {
     const { signal, replied, kill } = options;
     const timers: ReturnType<typeof setTimeout>[] = [];
-    const expired = Promise.withResolvers<never>();
+    let expire: (reason: unknown) => void = () => {};
+    this.expired = new Promise((_, reject) => expire = reject);
+    // Nobody may be waiting any more when it rejects.
+    this.expired.catch(() => {});
     const begin = () => {
-      timers.push(setTimeout(() => expired.reject(signal.reason), CANCEL_WAIT_MS));
+      timers.push(setTimeout(() => expire(signal.reason), CANCEL_WAIT_MS));
       timers.push(setTimeout(kill, CANCEL_GRACE_MS));
     };
     const end = () => {
@@ -37,8 +40,5 @@ export class CancelGrace {
     if (signal.aborted) begin();
     else signal.addEventListener("abort", begin, { once: true });
     replied.then(end, end);
-    this.expired = expired.promise;
-    // Nobody may be waiting any more when it rejects.
-    this.expired.catch(() => {});
   }
 }

@@ -127,9 +127,7 @@ export class AgentPool {
     if (names.length === 0) {
       return "there is no agent to ask: add one under mmConfigs in the configuration";
     }
-    return `there is no agent "${name}"${didYouMean(name, names)} The agents are: ${
-      names.join(", ")
-    }`;
+    return `there is no agent "${name}", only ${names.join(", ")}${didYouMean(name, names)}`;
   }
 
   /** Starts an agent's child and opens a session in it, to see whether that works. */

@@ -58,8 +58,8 @@ export async function runCall(
   const tool = tools.find((candidate) => candidate.name === request.name);
   if (tool === undefined) {
     const names = tools.map((candidate) => candidate.name);
-    const text = `There is no tool "${request.name}"${didYouMean(request.name, names)} ` +
-      `The tools are: ${names.join(", ")}.`;
+    const text = `There is no tool "${request.name}", only ${names.join(", ")}` +
+      didYouMean(request.name, names);
     return announceFailure(emit, { id, name: request.name, input: request.arguments }, text);
   }
   const parsed = parseArguments(tool, request.arguments);

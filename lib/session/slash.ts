@@ -97,7 +97,7 @@ export function readCommand(text: string, agents: readonly AgentEntry[]): Comman
   const names = commandsOf(agents).map((command) => command.name);
   return {
     kind: "wrong",
-    message: `There is no command /${name}${didYouMean(name, names)} /help shows them all`,
+    message: `There is no command /${name}, see /help${didYouMean(name, names)}`,
   };
 }
 
