@@ -13,6 +13,8 @@ export interface RunCommandOptions {
   readonly cwd?: string;
   /** Variables besides this process's. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Milliseconds after which the command is killed. @default {no limit} */
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -30,6 +32,9 @@ export function runCommand(
       cwd: options.cwd ?? ROOT,
       env: { ...process.env, ...options.env },
       stdio: ["ignore", "inherit", "inherit"],
+      ...(options.timeoutMs === undefined
+        ? {}
+        : { timeout: options.timeoutMs, killSignal: "SIGKILL" as const }),
     });
     child.once("error", reject);
     child.once("close", (code) => resolve(code ?? 128));

@@ -17,6 +17,9 @@ import { runCommand } from "./checks/run_command.ts";
 
 const REPORT = join(ROOT, "build", "junit.xml");
 
+/** A test run that hangs is ended after this many milliseconds, and has failed. */
+const TIME_LIMIT_MS = 15 * 60_000;
+
 interface Check {
   readonly name: string;
   /** Arguments of the runtime. */
@@ -38,7 +41,7 @@ const CHECKS: readonly Check[] = [
 async function step({ name, args }: Check): Promise<boolean> {
   process.stdout.write(`== ${name}\n`);
   const start = performance.now();
-  const status = await runCommand([process.execPath, ...args]);
+  const status = await runCommand([process.execPath, ...args], { timeoutMs: TIME_LIMIT_MS });
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   process.stdout.write(`== ${name}: ${status === 0 ? "ok" : "FAILED"} (${seconds} s)\n`);
   return status === 0;
