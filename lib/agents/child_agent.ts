@@ -46,6 +46,9 @@ export class AskError extends Error {
 /** How long a closed connection's process may take to be gone, in milliseconds. */
 const DEATH_GRACE_MS = 1000;
 
+/** How long a process may take to end by itself when mm ends, in milliseconds. */
+const STOP_GRACE_MS = 1500;
+
 /** The child of one asked agent. */
 export class ChildAgent {
   readonly #options: ChildAgentOptions;
@@ -115,7 +118,7 @@ export class ChildAgent {
   async stop(): Promise<void> {
     this.#closed = true;
     this.#running?.connection.close();
-    await this.#child?.stop();
+    await this.#child?.stop({ graceMs: STOP_GRACE_MS });
   }
 
   async #start(cwd: string, helloMs: number): Promise<RunningChild> {

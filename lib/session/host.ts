@@ -100,8 +100,9 @@ export class Host implements SessionHost {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#sessions].map((session) => session.close()));
-    await this.#options.pool.close();
+    const { pool } = this.#options;
+    // At the same time: the end of its input tells an asked agent what a cancel would.
+    await Promise.all([pool.close(), ...[...this.#sessions].map((session) => session.close())]);
     await this.#options.scratch.close();
     await this.#options.onClose();
   }
