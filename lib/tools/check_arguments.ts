@@ -12,6 +12,7 @@ interface Property {
   readonly type?: string;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly minLength?: number;
 }
 
 /** Characters of a wrong value that are shown. */
@@ -21,12 +22,10 @@ const SHOWN_VALUE = 60;
  * Checks `raw` and converts what is safe to convert: a number written as text, `"true"`, a number
  * where text is expected, `null` or an empty text for an optional argument.
  *
- * @param tool the tool's name, for the message.
  * @param raw what the model wrote, as parsed JSON; JSON text is parsed once more.
  * @param parameters JSON Schema of an object with flat properties.
  */
 export function checkArguments(
-  tool: string,
   raw: unknown,
   parameters: Readonly<Record<string, unknown>>,
 ): { readonly values: Record<string, unknown> } | { readonly error: string } {
@@ -35,11 +34,7 @@ export function checkArguments(
   const required = new Set((parameters["required"] ?? []) as string[]);
   const names = Object.keys(properties);
   if (given === undefined) {
-    return {
-      error: `Invalid arguments for ${tool}: expected a JSON object with ${list(names)}, got ${
-        shown(raw)
-      }`,
-    };
+    return { error: `expected a JSON object with ${list(names)}, got ${shown(raw)}` };
   }
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
@@ -60,11 +55,8 @@ export function checkArguments(
     }
   }
   if (faults.length === 0) return { values };
-  return {
-    error: `Invalid arguments for ${tool}: ${faults.join("; ")}. The arguments are ${
-      list(names.map((name) => required.has(name) ? name : `${name} (optional)`))
-    }`,
-  };
+  const all = list(names.map((name) => required.has(name) ? name : `${name} (optional)`));
+  return { error: `${faults.join("; ")}. The arguments are ${all}` };
 }
 
 function asObject(raw: unknown): Record<string, unknown> | undefined {
@@ -114,7 +106,7 @@ function fits(value: unknown, property: Property): boolean {
     case "boolean":
       return typeof value === "boolean";
     case "string":
-      return typeof value === "string";
+      return typeof value === "string" && value.length >= (property.minLength ?? 0);
     default:
       return true;
   }
@@ -133,7 +125,7 @@ function expected(property: Property): string {
     case "boolean":
       return "true or false";
     case "string":
-      return "text";
+      return property.minLength === undefined ? "text" : "text that is not empty";
     default:
       return "a value";
   }

@@ -45,13 +45,15 @@ export function defineTool<Schema extends z.ZodObject>(
     gated: definition.gated,
     parallel: definition.parallel,
     parse: (raw) => {
-      const checked = checkArguments(name, raw, parameters);
+      const checked = checkArguments(raw, parameters);
       if ("error" in checked) return checked;
       const parsed = schema.safeParse(checked.values);
-      // What the JSON Schema cannot express is left to zod, in its own words.
-      return parsed.success
-        ? { input: parsed.data }
-        : { error: `Invalid arguments for ${name}: ${z.prettifyError(parsed.error)}` };
+      if (parsed.success) return { input: parsed.data };
+      // What the JSON Schema of the properties cannot express is left to zod.
+      const faults = parsed.error.issues.map(({ path, message }) =>
+        path.length === 0 ? message : `"${path.join(".")}": ${message}`
+      );
+      return { error: faults.join("; ") };
     },
     preview: async (input, context) => {
       try {

@@ -5,11 +5,15 @@
  */
 import { basename, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
+import { messageOf } from "../base/errors.ts";
 import { FileProblem } from "./file_problem.ts";
 import { resolvePath } from "./tool_paths.ts";
 
 /** No sensible pattern is longer. */
 const MAX_LENGTH = 1000;
+
+/** With more stars the time to compare one name grows beyond measure. */
+const MAX_STARS = 4;
 
 /** A pattern, split into where to look and what for. */
 export interface GlobPattern {
@@ -67,17 +71,31 @@ export function globPattern(pattern: string, directory: string): GlobPattern {
   };
 }
 
-/** Extended patterns are off: their repetitions can take exponential time. */
+/**
+ * Compiles a pattern without extended ones: parentheses are taken literally, because directories
+ * have names with them (`app/(group)`) and repetitions can take exponential time.
+ */
 function compile(glob: string): (name: string) => boolean {
+  for (const part of glob.split("/")) {
+    if ((part.match(/\*+/gu)?.length ?? 0) > MAX_STARS) {
+      throw new FileProblem(
+        `Cannot use "${glob}": it has more than ${MAX_STARS} "*" in one part of the path; leave some out`,
+      );
+    }
+  }
+  if ((glob.match(/\*\*/gu)?.length ?? 0) > MAX_STARS) {
+    throw new FileProblem(
+      `Cannot use "${glob}": it has more than ${MAX_STARS} "**"; leave some out`,
+    );
+  }
+  const literal = glob.replace(/\\?[()|]/gu, (found) => found.length === 2 ? found : `\\${found}`);
   try {
-    return picomatch(glob, { dot: true, noextglob: true, nonegate: true }) as (
+    return picomatch(literal, { dot: true, noextglob: true, nonegate: true }) as (
       name: string,
     ) => boolean;
   } catch (error) {
     throw new FileProblem(
-      `Cannot use "pattern": it is no valid pattern (${
-        error instanceof Error ? error.message : error
-      })`,
+      `Cannot use "${glob}": it is no valid pattern (${messageOf(error)})`,
       { cause: error },
     );
   }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Readable } from "node:stream";
-import { isAbsolute, relative, sep } from "node:path";
+import { dirname, isAbsolute, relative, sep } from "node:path";
 import { clearTimeout, setTimeout } from "node:timers";
 import { findOnPath, type GroupLeader, spawnGroup } from "../platform/spawn_group.ts";
 import { type GrepLimit, type GrepSearch, type GrepSink, MAX_KEPT_LINE } from "./grep_search.ts";
@@ -57,7 +57,8 @@ export async function searchWithRipgrep(
   const leader = await spawnGroup({
     program,
     args: await argumentsOf(search),
-    cwd: "/",
+    // What is skipped is skipped below the root only: inside of it, it was named on purpose.
+    cwd: search.rootIsDirectory ? search.root : dirname(search.root),
     env: {},
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -78,11 +78,10 @@ async function describe(entry: Dirent, directory: string): Promise<string> {
     const target = await readlink(path).catch(() => "?");
     return `${name} -> ${showName(target)}`;
   }
-  if (entry.isFIFO()) return `${name} (named pipe)`;
-  if (entry.isSocket()) return `${name} (socket)`;
-  if (!entry.isFile()) return `${name} (device)`;
   const stat: Stats | undefined = await lstat(path).catch(() => undefined);
-  return stat === undefined ? name : `${name} ${formatSize(stat.size)}`;
+  if (stat === undefined) return name;
+  if (stat.isFile()) return `${name} ${formatSize(stat.size)}`;
+  return `${name} (${stat.isFIFO() ? "named pipe" : stat.isSocket() ? "socket" : "device"})`;
 }
 
 function formatSize(bytes: number): string {

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { builtinTools } from "./builtin_tools.ts";
+import { BUILTIN_TOOL_NAMES, selectTools } from "./tool_names.ts";
+
+/** Bytes that all declarations together may cost in every first request. */
+const BUDGET = 4200;
+
+test("the declarations of all tools keep to their budget", () => {
+  const declared = builtinTools().map(({ name, description, parameters }) =>
+    JSON.stringify({ name, description, parameters })
+  );
+  const bytes = new TextEncoder().encode(declared.join("")).length;
+  assert.ok(bytes <= BUDGET, `${bytes} bytes of at most ${BUDGET}`);
+});
+
+test("the tools come in one order, which is that of their names", () => {
+  assert.deepEqual(builtinTools().map(({ name }) => name), BUILTIN_TOOL_NAMES);
+  assert.equal(JSON.stringify(builtinTools()), JSON.stringify(builtinTools()));
+});
+
+test("what changes something is gated, what only looks may run in parallel", () => {
+  const names = (wanted: "gated" | "parallel") =>
+    builtinTools().filter((tool) => tool[wanted]).map(({ name }) => name);
+  assert.deepEqual(names("gated"), ["bash", "write", "edit"]);
+  assert.deepEqual(names("parallel"), ["read", "glob", "grep", "ls"]);
+});
+
+test("selectTools() has every tool when no list is given", () => {
+  const all = selectTools(undefined);
+  assert.ok(all.has("bash") && all.has("mcp__x__y"));
+  assert.deepEqual(all.unknown(BUILTIN_TOOL_NAMES), []);
+});
+
+test("selectTools() takes names and patterns, and no part of a name", () => {
+  const some = selectTools(["read", "mcp__git__*", "mcp__*__search"]);
+  const has = ["read", "mcp__git__log", "mcp__web__search"];
+  const hasNot = ["rea", "readx", "bash", "mcp__gith__log", "xmcp__git__log", "mcp__web__search2"];
+  assert.deepEqual([...has, ...hasNot].filter(some.has), has);
+  assert.ok(!selectTools(["a.c"]).has("abc"));
+  assert.ok(!selectTools([]).has("read"));
+});
+
+test("selectTools() reports entries that name no tool, with the nearest", () => {
+  const some = selectTools(["raed", "read", "nothing-like-it", "gr*", "x*", "mcp__git__*"]);
+  assert.deepEqual(some.unknown(BUILTIN_TOOL_NAMES), [
+    { entry: "raed", nearest: "read" },
+    { entry: "nothing-like-it" },
+    { entry: "x*" },
+  ]);
+  assert.deepEqual(
+    some.unknown([...BUILTIN_TOOL_NAMES, "mcp__git__log"], { mcpKnown: true }).map((u) => u.entry),
+    ["raed", "nothing-like-it", "x*"],
+  );
+  assert.ok(
+    some.unknown(BUILTIN_TOOL_NAMES, { mcpKnown: true }).some((u) => u.entry === "mcp__git__*"),
+  );
+});
