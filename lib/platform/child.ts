@@ -124,16 +124,23 @@ function keepTail(stderr: Readable, ended: Promise<ProcessEnd>): () => string {
 function toWritable(stdin: Writable, ended: Promise<ProcessEnd>): WritableStream<Uint8Array> {
   // Writing to a child that died is an error of that write, not of this process.
   stdin.on("error", () => {});
+  let gone: Error | undefined;
   return new WritableStream<Uint8Array>({
     start(controller) {
       ended.then(() => {
-        controller.error(new Error("Cannot write to the child: it ended"));
+        gone = new Error("Cannot write to the child: it ended");
+        controller.error(gone);
         stdin.destroy();
       });
     },
     write(chunk) {
       return new Promise((resolve, reject) => {
-        stdin.write(chunk, (error) => error ? reject(error) : resolve());
+        stdin.write(chunk, (error) => {
+          // Node reports a write that waited as done when the pipe is destroyed.
+          const failure = error ?? gone;
+          if (failure) reject(failure);
+          else resolve();
+        });
       });
     },
     close() {

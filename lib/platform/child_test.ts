@@ -16,7 +16,8 @@ const startChild = createStartChild({
 
 function start(script: string): Promise<Child> {
   return startChild({
-    command: ["bash", "-c", script],
+    // Node's pipes are sockets, at which bash reads ~/.bashrc, as if rsh had started it.
+    command: ["bash", "--norc", "-c", script],
     cwd: tmpdir(),
     env: { PATH: process.env["PATH"] ?? "" },
   });

@@ -140,6 +140,15 @@ test("without a PATH the command still runs", async () => {
   assert.equal((await run("echo here", { env: {} })).output, "here\n");
 });
 
+test("commands do not read the files of interactive shells, not even over ssh", async (t) => {
+  const { run } = setup();
+  const home = await mkdtemp(join(tmpdir(), "mm-home-"));
+  t.after(() => rm(home, { recursive: true }));
+  await writeFile(join(home, ".bashrc"), "echo noise\n");
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, SSH_CLIENT: "10.0.0.1 1 22" };
+  assert.equal((await run("echo quiet", { env })).output, "quiet\n");
+});
+
 test("the environment is exactly the one that was given", async () => {
   const { run } = setup();
   const result = await run("env | grep -v '^\\(PWD\\|SHLVL\\|_\\)=' | sort", {

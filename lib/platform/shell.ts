@@ -27,13 +27,15 @@ export async function shellCall(
   command: string,
   env: Readonly<Record<string, string>>,
 ): Promise<ShellCall> {
-  const shell = await findOnPath("bash", env) ?? await findOnPath("sh", env) ??
-    (isWindows ? undefined : "/bin/sh");
+  const bash = await findOnPath("bash", env);
+  const shell = bash ?? await findOnPath("sh", env) ?? (isWindows ? undefined : "/bin/sh");
   if (shell === undefined) {
     throw new Error(
       'Cannot run a command: there is neither "bash" nor "sh" on the PATH; install Git for Windows',
     );
   }
-  if (isWindows) return { program: shell, args: ["-c", command] };
-  return { program: "/bin/sh", args: ["-c", ONE_OUTPUT, "sh", shell, "-c", command] };
+  // Where mm was started over ssh, bash would read ~/.bashrc before each command.
+  const args = [...(bash === undefined ? [] : ["--norc"]), "-c", command];
+  if (isWindows) return { program: shell, args };
+  return { program: "/bin/sh", args: ["-c", ONE_OUTPUT, "sh", shell, ...args] };
 }
