@@ -115,7 +115,7 @@ test("glob() says that nothing matches, where, and has words for wrong arguments
 
 test("glob() refuses patterns that take beyond measure, and is quick with the rest", async (t) => {
   const p = await testProject(t);
-  await files(p, ["a".repeat(200), "x/y/z/+(+(a))b"]);
+  await files(p, ["a".repeat(100), "x/y/z/+(+(a))b"]);
   const said = async (pattern: string) => (await p.call(glob, { pattern })).text;
   assert.match(
     await said("*a".repeat(12) + "b"),

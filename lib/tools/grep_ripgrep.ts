@@ -21,9 +21,7 @@ const MAX_PREFIX = 4500;
 /** How a search with ripgrep went. */
 export type RipgrepEnd =
   | { readonly kind: "done"; readonly limit?: GrepLimit }
-  /** It does not understand the pattern; `reason` is its own words. */
-  | { readonly kind: "bad_pattern"; readonly reason: string }
-  /** It could not do its work and found nothing. */
+  /** It could not do its work, or does not understand the pattern, and has found nothing. */
   | { readonly kind: "failed"; readonly reason: string };
 
 /**
@@ -63,6 +61,11 @@ export async function searchWithRipgrep(
     stdio: ["ignore", "pipe", "pipe"],
   });
   let limit: GrepLimit | undefined;
+  let found = false;
+  const noting: GrepSink = {
+    line: (...line) => (found = true) && sink.line(...line),
+    file: (path) => (found = true) && sink.file(path),
+  };
   const stop = () => void leader.process.kill("SIGKILL");
   const timer = setTimeout(() => {
     limit ??= "time";
@@ -72,7 +75,7 @@ export async function searchWithRipgrep(
   try {
     if (search.signal.aborted) stop();
     const complaint = readComplaint(leader);
-    if (!await readMatches(leader, search, sink)) {
+    if (!await readMatches(leader, search, noting)) {
       limit ??= "enough";
       stop();
     }
@@ -81,11 +84,8 @@ export async function searchWithRipgrep(
     if (limit !== undefined) return { kind: "done", limit };
     if (code === 0 || code === 1) return { kind: "done" };
     const reason = await complaint;
-    if (/^(?:regex parse error|error parsing|PCRE2:|the literal)|compiling/mu.test(reason)) {
-      return { kind: "bad_pattern", reason };
-    }
     // Files that could not be read are no failure of the search.
-    return /^rg: .*: .*\(os error \d+\)/mu.test(reason)
+    return found || /^rg: .*: .*\(os error \d+\)/mu.test(reason)
       ? { kind: "done" }
       : { kind: "failed", reason };
   } finally {

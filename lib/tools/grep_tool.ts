@@ -142,7 +142,7 @@ async function searchWithBest(
     // It cannot be started: the fence may forbid to run programs.
     return { kind: "failed" as const, reason: String(error) };
   });
-  // Either way it printed nothing; the other engine knows more notations, and better messages.
+  // It printed nothing then; the other engine knows other notations, and has better messages.
   return end.kind === "done" ? end.limit : await searchPlain(search, sink);
 }
 
