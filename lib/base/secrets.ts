@@ -9,11 +9,14 @@ const MIN_SECRET_LENGTH = 6;
 
 const HIDDEN = "[secret]";
 
+/** What stands before the secret itself in a header's value. */
+const SCHEME = /^(?:Bearer|Basic|Token)\s+/iu;
+
 /** Returns a function that replaces every given secret in a text. */
 export function redactor(secrets: readonly (string | undefined)[]): (text: string) => string {
-  const known = secrets.filter((s): s is string =>
-    s !== undefined && s.length >= MIN_SECRET_LENGTH
-  );
+  const known = secrets.filter((secret) => secret !== undefined)
+    .flatMap((secret) => [secret, secret.replace(SCHEME, "")])
+    .filter((secret) => secret.length >= MIN_SECRET_LENGTH);
   return (text) => {
     let clean = text;
     for (const secret of known) clean = clean.replaceAll(secret, HIDDEN);

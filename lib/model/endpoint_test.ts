@@ -41,6 +41,18 @@ test("endpointOf() says what is missing or wrong and never shows a secret", () =
   refused({}, /set "provider"/u);
 });
 
+test("the key and every configured header are taken out of what a server says", () => {
+  const { redact } = endpointOf({
+    baseUrl: "http://u:pass-word@h",
+    apiKey: "hunter2-key",
+    headers: { "x-team": "correct horse", "X-Proxy": "Bearer battery-staple" },
+  }, {});
+  assert.equal(
+    redact("hunter2-key, correct horse, battery-staple, pass-word and the rest"),
+    "[secret], [secret], [secret], [secret] and the rest",
+  );
+});
+
 test("the headers of a request are mm's and the configuration's, none of the environment", async () => {
   const leaks = {
     OPENAI_API_KEY: "sk-of-somebody-else",
