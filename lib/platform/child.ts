@@ -59,8 +59,10 @@ async function start(options: StartChildOptions, reaper: Reaper): Promise<Child>
   const tail = keepTail(stderr, ended);
 
   // Whatever the child leaves in its group ends with it.
+  let over = false;
   const gone = ended.then(async (end) => {
     await endGroup(pid, LEFTOVER_GRACE_MS);
+    over = true;
     reaper.del(pid);
     return end;
   });
@@ -80,7 +82,8 @@ async function start(options: StartChildOptions, reaper: Reaper): Promise<Child>
       return await Promise.race([gone, givenUp(pid, ended)]);
     },
     kill() {
-      signalGroup(pid, "SIGKILL");
+      // The number of a group that is gone can be another's by now.
+      if (!over) signalGroup(pid, "SIGKILL");
     },
   };
 }

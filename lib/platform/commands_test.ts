@@ -161,7 +161,7 @@ test("a command that leaves a background process returns at once and names it", 
   const { run, commands, held } = setup();
   const start = performance.now();
   const result = await run("sleep 60 & echo done");
-  assert.ok(performance.now() - start < 1000, `${performance.now() - start} ms`);
+  assert.ok(performance.now() - start < 2500, `${performance.now() - start} ms`);
   assert.equal(result.output, "done\n");
   assert.equal(result.end.code, 0);
   assert.equal(result.background.length, 1);
@@ -181,7 +181,7 @@ test("a background process that goes on writing neither delays the result nor di
   const result = await run(
     "(trap '' HUP; while :; do echo tick; sleep 0.01; done) & echo done; sleep 0.1",
   );
-  assert.ok(performance.now() - start < 1500, `${performance.now() - start} ms`);
+  assert.ok(performance.now() - start < 2500, `${performance.now() - start} ms`);
   assert.match(result.output, /done\n/u);
   const [pid = 0] = result.background;
   await delay(500);
@@ -199,7 +199,7 @@ test("a background process that escaped its group and holds the output does not 
       // It is gone already.
     }
   });
-  assert.ok(performance.now() - start < 1000);
+  assert.ok(performance.now() - start < 2500);
 });
 
 test("a background group that ended is forgotten", async () => {
@@ -226,7 +226,7 @@ for (
       timeoutMs: 300,
       onOutput: (text) => group ||= Number.parseInt(text),
     });
-    assert.ok(performance.now() - start < 2000, `${performance.now() - start} ms`);
+    assert.ok(performance.now() - start < 4000, `${performance.now() - start} ms`);
     assert.equal(result.timedOut, true);
     assert.equal(result.output, `${group}\npart\n`);
     assert.equal(result.end.code, null);

@@ -53,8 +53,8 @@ test("a program that is killed with -9 takes its groups along, except those it g
   const { started, groups: [free, first, second] } = await program();
   try {
     started.kill("SIGKILL");
-    await goneWithin(first, 2000);
-    await goneWithin(second, 2000);
+    await goneWithin(first, 4000);
+    await goneWithin(second, 4000);
     assert.ok(!await isGone(free));
   } finally {
     process.kill(-free, "SIGKILL");
@@ -65,8 +65,8 @@ test("groups that ignore TERM are killed", async () => {
   const { started, groups: [free, first, second] } = await program({ ignoreTerm: true });
   process.kill(-free, "SIGKILL");
   started.kill("SIGKILL");
-  await goneWithin(first, 3000);
-  await goneWithin(second, 3000);
+  await goneWithin(first, 5000);
+  await goneWithin(second, 5000);
 });
 
 test("a helper ignores signals, and one that was killed is replaced", async () => {
@@ -95,7 +95,7 @@ test("a helper ignores signals, and one that was killed is replaced", async () =
     process.kill(-free, "SIGKILL");
     started.kill("SIGKILL");
   }
-  for (const group of [first, second]) await goneWithin(group, 2000);
+  for (const group of [first, second]) await goneWithin(group, 4000);
 });
 
 test("a reaper does not keep the program alive, and the groups end with it", async () => {
@@ -103,8 +103,8 @@ test("a reaper does not keep the program alive, and the groups end with it", asy
   await exited(started);
   assert.equal(started.exitCode, 0);
   process.kill(-free, "SIGKILL");
-  await goneWithin(first, 2000);
-  await goneWithin(second, 2000);
+  await goneWithin(first, 4000);
+  await goneWithin(second, 4000);
 });
 
 test("a program whose groups are gone ends by itself, and its helper too", async () => {
@@ -128,8 +128,8 @@ test("close() ends the groups that are left while the program lives on", async (
     then: "reaper.close(); setInterval(() => {}, 1000);",
   });
   process.kill(-free, "SIGKILL");
-  await goneWithin(first, 2000);
-  await goneWithin(second, 2000);
+  await goneWithin(first, 4000);
+  await goneWithin(second, 4000);
   assert.equal(started.exitCode, null);
   started.kill("SIGKILL");
 });
