@@ -4,9 +4,10 @@
  * @module
  */
 import process from "node:process";
-import { Readable, Writable } from "node:stream";
+import { Readable } from "node:stream";
 import { guardConsole } from "../acp/console.ts";
 import { VERSION } from "../base/version.ts";
+import { stdoutBytes } from "../platform/stdout_bytes.ts";
 import type { ModeOptionsOf } from "./mode.ts";
 
 /** Serves one client until it closes stdin. Returns the exit status. */
@@ -34,7 +35,7 @@ export async function runAcpMode(
     host,
     streams: {
       input: Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
-      output: Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
+      output: stdoutBytes(),
     },
     version: VERSION,
     signal: lifetime.signal,

@@ -5,7 +5,7 @@
  */
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import process from "node:process";
 import { UsageError } from "../base/errors.ts";
 import { loadConfig } from "../config/load.ts";
@@ -34,7 +34,7 @@ export async function loadAgentConfig(
   const config = await loadConfig({
     cwd,
     env: io.env,
-    configDir: userConfigDir(io.env),
+    configDir: configDir(io.env, homedir(), process.platform),
     // Both flags are relative to where mm was started, in whatever order they stand.
     ...(flags.config === undefined ? {} : { file: resolve(io.cwd, flags.config) }),
     overrides: {
@@ -62,11 +62,4 @@ export async function workingDirectory(flag: string | undefined, start: string):
     throw new UsageError(`Cannot use the directory "${path}" of -cwd: it is not a directory`);
   }
   return path;
-}
-
-/** The directory that holds `mm/agent.yaml`. */
-function userConfigDir(env: Io["env"]): string {
-  const own = configDir(env, homedir(), process.platform);
-  const chosen = env["MM_CONFIG_DIR"] ?? "";
-  return chosen === "" ? dirname(own) : own;
 }

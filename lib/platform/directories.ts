@@ -15,8 +15,8 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export type Platform = "linux" | "darwin" | "win32" | (string & Record<never, never>);
 
 /**
- * Returns the directory of the user's configuration: `MM_CONFIG_DIR`, else `mm` in the system's
- * own place for configurations.
+ * Returns the directory of users' configurations, in which `mm/` is mm's: `MM_CONFIG_DIR`, else the
+ * system's own place.
  *
  * @param home the user's home directory, absolute.
  * @throws {UsageError} when `MM_CONFIG_DIR` is not absolute.
@@ -26,17 +26,12 @@ export function configDir(env: Env, home: string, os: Platform): string {
   if (chosen !== undefined) return chosen;
   switch (os) {
     case "win32":
-      return win32.join(absolute(env["APPDATA"], os) ?? win32.join(home, "AppData/Roaming"), "mm");
+      return absolute(env["APPDATA"], os) ?? win32.join(home, "AppData/Roaming");
     case "darwin":
-      return posix.join(
-        absolute(env["XDG_CONFIG_HOME"], os) ?? posix.join(home, "Library/Application Support"),
-        "mm",
-      );
+      return absolute(env["XDG_CONFIG_HOME"], os) ??
+        posix.join(home, "Library/Application Support");
     default:
-      return posix.join(
-        absolute(env["XDG_CONFIG_HOME"], os) ?? posix.join(home, ".config"),
-        "mm",
-      );
+      return absolute(env["XDG_CONFIG_HOME"], os) ?? posix.join(home, ".config");
   }
 }
 

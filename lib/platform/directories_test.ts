@@ -5,20 +5,20 @@ import { test } from "node:test";
 import { configDir, privateTempDir, stateDir } from "./directories.ts";
 
 test("the directories follow the system's conventions", () => {
-  assert.equal(configDir({}, "/home/u", "linux"), "/home/u/.config/mm");
+  assert.equal(configDir({}, "/home/u", "linux"), "/home/u/.config");
   assert.equal(stateDir({}, "/home/u", "linux"), "/home/u/.local/state/mm");
-  assert.equal(configDir({}, "/home/u", "freebsd"), "/home/u/.config/mm");
-  assert.equal(configDir({}, "/Users/u", "darwin"), "/Users/u/Library/Application Support/mm");
+  assert.equal(configDir({}, "/home/u", "freebsd"), "/home/u/.config");
+  assert.equal(configDir({}, "/Users/u", "darwin"), "/Users/u/Library/Application Support");
   assert.equal(stateDir({}, "/Users/u", "darwin"), "/Users/u/Library/Application Support/mm");
   const windows = { APPDATA: "C:\\U\\Roaming", LOCALAPPDATA: "D:\\Local" };
-  assert.equal(configDir(windows, "C:\\U", "win32"), "C:\\U\\Roaming\\mm");
+  assert.equal(configDir(windows, "C:\\U", "win32"), "C:\\U\\Roaming");
   assert.equal(stateDir(windows, "C:\\U", "win32"), "D:\\Local\\mm");
-  assert.equal(configDir({}, "C:\\U", "win32"), "C:\\U\\AppData\\Roaming\\mm");
+  assert.equal(configDir({}, "C:\\U", "win32"), "C:\\U\\AppData\\Roaming");
 });
 
 test("XDG variables count when they are absolute", () => {
-  assert.equal(configDir({ XDG_CONFIG_HOME: "/x" }, "/home/u", "linux"), "/x/mm");
-  assert.equal(configDir({ XDG_CONFIG_HOME: "x" }, "/home/u", "linux"), "/home/u/.config/mm");
+  assert.equal(configDir({ XDG_CONFIG_HOME: "/x" }, "/home/u", "linux"), "/x");
+  assert.equal(configDir({ XDG_CONFIG_HOME: "x" }, "/home/u", "linux"), "/home/u/.config");
   assert.equal(stateDir({ XDG_STATE_HOME: "/y" }, "/Users/u", "darwin"), "/y/mm");
   assert.equal(stateDir({ XDG_STATE_HOME: "" }, "/home/u", "linux"), "/home/u/.local/state/mm");
 });
