@@ -28,7 +28,12 @@ async function project(t: TestContext, options: Partial<ToolContext> = {}): Prom
     await commands.close();
     reaper.close();
   });
-  const p = await testProject(t, { commands, ...options });
+  const env = { PATH: process.env["PATH"] ?? "" };
+  const p = await testProject(t, {
+    commands,
+    commandEnv: () => Promise.resolve(env),
+    ...options,
+  });
   return {
     ...p,
     run: (command, { timeout, context } = {}) =>

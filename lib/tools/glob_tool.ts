@@ -22,7 +22,7 @@ const BUDGET_MS = 20_000;
 const MAX_SHOWN = 500;
 
 /** Matches whose age is looked up; with more the order is that of names. */
-const MAX_SORTED = 20_000;
+const MAX_SORTED = 10_000;
 
 /** Files whose age is looked up at the same time. */
 const STAT_BATCH = 64;

@@ -17,12 +17,16 @@ export interface OpenFile {
  * Opens a regular file to read, following symbolic links.
  *
  * @param path absolute.
+ * @param options `looked`: the caller has just seen that it is a regular file.
  * @throws {FileProblem} with the words for what it is instead: `it is a directory`, `it is a named pipe`.
  * @throws the error of the system call otherwise.
  */
-export async function openRegular(path: string): Promise<OpenFile> {
+export async function openRegular(
+  path: string,
+  options: { readonly looked?: boolean } = {},
+): Promise<OpenFile> {
   // Looked at before it is opened, because opening a device can already have an effect ...
-  refuseSpecial(await stat(path));
+  if (options.looked !== true) refuseSpecial(await stat(path));
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     // ... and once more afterwards, because it may have been replaced in between.

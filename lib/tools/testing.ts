@@ -6,7 +6,6 @@
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import process from "node:process";
 import type { TestContext } from "node:test";
 import type { Commands } from "../platform/process.ts";
 import { FileViews } from "./file_views.ts";
@@ -51,7 +50,7 @@ export async function testProject(
     maxOutput: 20_000,
     bashTimeoutMs: 10_000,
     bashTimeoutMaxMs: 20_000,
-    commandEnv: () => Promise.resolve({ PATH: process.env["PATH"] ?? "" }),
+    commandEnv: () => Promise.resolve({ PATH: "" }),
     files: new FileViews(),
     commands: NO_COMMANDS,
     output: (text) => void shown.push(text),
