@@ -7,12 +7,15 @@
  */
 import * as esbuild from "esbuild";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import process from "node:process";
 import { ROOT } from "./checks/repository.ts";
 
 /** Where the bundle goes. */
-export const BUNDLE: string = join(ROOT, "build", "bundle", "mm.mjs");
+const FOLDER = join(ROOT, "build", "bundle");
+
+/** The bundle's main file, in its folder. */
+export const MAIN = "mm.mjs";
 
 /** Folder of the chunks inside the bundle's folder. */
 export const CHUNKS = "chunks";
@@ -25,12 +28,11 @@ const BANNER = "import { createRequire as mmCreateRequire } from 'node:module';"
 export const UNSTABLE: readonly string[] = ["node-globals", "bare-node-builtins", "worker-options"];
 
 /**
- * Bundles a program.
+ * Bundles a program into a folder, which is emptied first.
  *
  * @throws {Error} when it cannot be bundled; esbuild said why on stderr.
  */
-export async function bundle(entry: string, outfile: string = BUNDLE): Promise<void> {
-  const folder = dirname(outfile);
+export async function bundle(entry: string, folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   try {
@@ -63,6 +65,6 @@ export async function bundle(entry: string, outfile: string = BUNDLE): Promise<v
 
 if (import.meta.main) {
   const entry = resolve(process.argv[2] ?? join(ROOT, "cli.ts"));
-  await bundle(entry);
-  process.stdout.write(`${BUNDLE}\n`);
+  await bundle(entry, FOLDER);
+  process.stdout.write(`${join(FOLDER, MAIN)}\n`);
 }
