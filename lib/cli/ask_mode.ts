@@ -4,7 +4,7 @@
  * @module
  */
 import { readFile } from "node:fs/promises";
-import { exitStatusOf } from "../base/ends.ts";
+import { EXIT, exitStatusOf } from "../base/ends.ts";
 import { UsageError } from "../base/errors.ts";
 import { didYouMean } from "../base/nearest.ts";
 import type { AgentConfig } from "../config/types.ts";
@@ -13,6 +13,7 @@ import { watchParent } from "../platform/parent_watch.ts";
 import type { AskOutcome } from "./ask_outcome.ts";
 import { jsonLine } from "./ask_outcome.ts";
 import { onInterruptSignal } from "./interrupt.ts";
+import { untilAborted } from "./line_input.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
 import type { Io, ModeOptionsOf } from "./mode.ts";
 import { createPaint } from "./paint.ts";
@@ -35,7 +36,8 @@ export async function runAskMode(
   // An orphan would go on working, and writing files, for nobody.
   lifetime.add(() => Promise.resolve(unwatch()));
   const unwatch = watchParent({ onGone: () => stop.abort() });
-  const offSignal = onInterruptSignal(() => stop.abort());
+  // First in, last out: Ctrl-C while the agent ends must not end mm before it.
+  lifetime.add(onInterruptSignal(() => stop.abort()));
 
   // The child can start as soon as the configuration is known: the rest is loaded meanwhile.
   const composing = import("./compose_asker.ts");
@@ -45,12 +47,13 @@ export async function runAskMode(
     assertKnown(agent, loaded.config);
     return loaded;
   });
-  const [question, transcript, { config, cwd }, { composeAsker }] = await Promise.all([
-    asking,
-    transcribing,
-    loading,
-    composing,
-  ]);
+  const preparing = Promise.all([asking, transcribing, loading, composing]);
+  // A question that never comes must not keep mm from being left.
+  await untilAborted(preparing, stop.signal).catch((thrown: unknown) => {
+    if (!stop.signal.aborted) throw thrown;
+  });
+  if (stop.signal.aborted) return EXIT.cancelled;
+  const [question, transcript, { config, cwd }, { composeAsker }] = await preparing;
 
   const renderer = createRenderer({
     screen: createScreen({ side: io.err, answer: () => {} }),
@@ -63,25 +66,21 @@ export async function runAskMode(
     env: io.env,
   });
   lifetime.add(() => asker.close());
-  try {
-    const result = await asker.ask({
-      agent,
-      prompt: question,
-      ...(transcript === undefined ? {} : { transcript }),
-      cwd,
-      signal: AbortSignal.any([stop.signal, lifetime.signal]),
-      emit: renderer.event,
-      askPermission: refuse,
-    });
-    const exit = exitStatusOf(result.end);
-    const outcome: AskOutcome = { ...result, agent };
-    if (options.json) io.out(jsonLine(outcome));
-    else printAnswer(result.answer, io);
-    renderer.endTurn(result.end, agent);
-    return exit;
-  } finally {
-    offSignal();
-  }
+  const result = await asker.ask({
+    agent,
+    prompt: question,
+    ...(transcript === undefined ? {} : { transcript }),
+    cwd,
+    signal: AbortSignal.any([stop.signal, lifetime.signal]),
+    emit: renderer.event,
+    askPermission: refuse,
+  });
+  const exit = exitStatusOf(result.end);
+  const outcome: AskOutcome = { ...result, agent };
+  if (options.json) io.out(jsonLine(outcome));
+  else printAnswer(result.answer, io);
+  renderer.endTurn(result.end, agent);
+  return exit;
 }
 
 /** A terminal gets no escapes of the agent; a script gets the answer as it is. */

@@ -31,8 +31,11 @@ export function createInterrupts(options: InterruptOptions): () => void {
   };
 }
 
-/** Calls `handler` at each SIGINT until the returned function is called. */
-export function onInterruptSignal(handler: () => void): () => void {
+/** Calls `handler` at each SIGINT until the returned function is called; a lifetime can take it. */
+export function onInterruptSignal(handler: () => void): () => Promise<void> {
   process.on("SIGINT", handler);
-  return () => void process.off("SIGINT", handler);
+  return () => {
+    process.off("SIGINT", handler);
+    return Promise.resolve();
+  };
 }

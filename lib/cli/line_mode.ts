@@ -36,7 +36,6 @@ export async function runLineMode(
     env: io.env,
     onNotice: (text) => renderer.event({ type: "notice", severity: "warning", text }),
   });
-  lifetime.add(() => host.close());
 
   const leaving = new AbortController();
   const leave = () => leaving.abort();
@@ -45,17 +44,19 @@ export async function runLineMode(
   const interrupt = createInterrupts({
     onFirst: () => {
       if (turn !== undefined) turn.abort();
-      else renderer.lines(paint.dim("Ctrl-C again or Ctrl-D leaves"));
+      else if (!leaving.signal.aborted) renderer.lines(paint.dim("Ctrl-C again or Ctrl-D leaves"));
     },
     onSecond: () => {
       turn?.abort();
       leave();
     },
   });
+  // First in, last out: Ctrl-C while the host closes must not end mm before what it started.
+  lifetime.add(onInterruptSignal(interrupt));
+  lifetime.add(() => host.close());
   let session: Session | undefined;
   const input = await openInput({ io, session: () => session, interrupt });
   lifetime.add(() => Promise.resolve(input.close()));
-  const offSignal = onInterruptSignal(interrupt);
 
   try {
     session = await host.createSession({
@@ -82,8 +83,8 @@ export async function runLineMode(
     }
     return 0;
   } finally {
-    offSignal();
     lifetime.signal.removeEventListener("abort", leave);
+    leave();
     input.close();
   }
 }

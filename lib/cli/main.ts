@@ -29,15 +29,21 @@ export async function runProgram(args: readonly string[]): Promise<never> {
     err: (text) => void process.stderr.write(text),
   };
   const lifetime = createLifetime();
+  let told = false;
+  const onTold = () => {
+    told = true;
+    return lifetime.end();
+  };
   let status: number;
   try {
-    status = await run(parseCommandLine(args), io, lifetime);
+    status = await run(parseCommandLine(args), { io, lifetime, onTold });
   } catch (thrown) {
     status = report(thrown, io);
   }
-  // A process that was told to end does so with the status of the signal.
-  if (lifetime.signal.aborted) return await new Promise<never>(() => {});
   await lifetime.end();
+  // A process that was told to end does so with the status of the signal, or of the closed pipe: also
+  // when its last words found nobody to read them, which it hears only now.
+  if (told) return await new Promise<never>(() => {});
   return await exitProcess(status);
 }
 
@@ -56,7 +62,14 @@ export function report(thrown: unknown, io: Pick<Io, "env" | "err">): number {
   return EXIT.failed;
 }
 
-async function run(line: CommandLine, io: Io, lifetime: Lifetime): Promise<number> {
+interface RunParts {
+  readonly io: Io;
+  readonly lifetime: Lifetime;
+  /** Ends everything because something outside wants it. */
+  readonly onTold: () => Promise<void>;
+}
+
+async function run(line: CommandLine, { io, lifetime, onTold }: RunParts): Promise<number> {
   const { mode, options } = line;
   switch (mode.kind) {
     case "version": {
@@ -84,7 +97,7 @@ async function run(line: CommandLine, io: Io, lifetime: Lifetime): Promise<numbe
   // These modes take Ctrl-C themselves: it cancels the turn.
   const ownInterrupt = mode.kind === "line" || mode.kind === "prompt" || mode.kind === "ask";
   installShutdown({
-    onShutdown: () => lifetime.end(),
+    onShutdown: onTold,
     graceMs: SHUTDOWN_MS,
     signals: ownInterrupt ? ["SIGTERM", "SIGHUP"] : ["SIGTERM", "SIGHUP", "SIGINT"],
   });

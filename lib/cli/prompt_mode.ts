@@ -47,6 +47,9 @@ export async function runPromptMode(
     env: io.env,
     onNotice: (notice) => renderer.event({ type: "notice", severity: "warning", text: notice }),
   });
+  const turn = new AbortController();
+  // First in, last out: Ctrl-C while the host closes must not end mm before what it started.
+  lifetime.add(onInterruptSignal(() => turn.abort()));
   lifetime.add(() => host.close());
   // A prompt that came from stdin leaves nothing to answer with.
   const someone = terminal.stdinIsTerminal && terminal.stderrIsTerminal &&
@@ -62,14 +65,8 @@ export async function runPromptMode(
       })
       : refuse,
   });
-  const turn = new AbortController();
-  const offSignal = onInterruptSignal(() => turn.abort());
-  try {
-    const signal = AbortSignal.any([turn.signal, lifetime.signal]);
-    const result = await session.prompt({ text }, { signal });
-    renderer.endTurn(result.end, result.subject);
-    return exitStatusOf(result.end);
-  } finally {
-    offSignal();
-  }
+  const signal = AbortSignal.any([turn.signal, lifetime.signal]);
+  const result = await session.prompt({ text }, { signal });
+  renderer.endTurn(result.end, result.subject);
+  return exitStatusOf(result.end);
 }

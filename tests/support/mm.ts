@@ -177,9 +177,22 @@ export class MmProcess {
     this.#child.stdin?.end();
   }
 
+  /** Closes the reading end of stdout, as `head` does when it has seen enough. */
+  closeStdout(): void {
+    this.#child.stdout?.destroy();
+  }
+
+  /** Stops to read stdout, which stays open, or goes on. */
+  readStdout(reading: boolean): void {
+    if (reading) this.#child.stdout?.resume();
+    else this.#child.stdout?.pause();
+  }
+
   /** Sends a signal to the process, not to its group. */
   signal(name: NodeJS.Signals): void {
-    this.#child.kill(name);
+    if (this.#exit !== undefined) return;
+    // After `ChildProcess.kill`, Deno reports the signal as the end even of a process that handled it.
+    process.kill(this.pid, name);
   }
 
   /** Sends a signal to the process's group, as a terminal does on Ctrl-C. */
