@@ -84,6 +84,12 @@ export class Gate {
     return await this.#enqueue(() => this.#ask(call, mustAsk, options.signal));
   }
 
+  /** Forgets what a person allowed or rejected for the session: another one begins. */
+  forget(): void {
+    this.#allowed.clear();
+    this.#rejected.clear();
+  }
+
   async #ask(call: GateCall, mustAsk: boolean, signal: AbortSignal): Promise<Decision> {
     const { view, agent, cwd } = call;
     if (signal.aborted) return refuse("cancelled", "the turn was cancelled");

@@ -96,6 +96,17 @@ test("a grant for the session covers that name and no other", async () => {
   assert.equal(asked.length, 2);
 });
 
+test("forget() takes back what was answered for the session", async () => {
+  const { ask, asked } = person("allow_session", "reject_session", "reject_once", "allow_once");
+  const g = gate(ask);
+  await g.decide(call("bash"), { signal: NEVER });
+  await g.decide(call("write"), { signal: NEVER });
+  g.forget();
+  assert.ok(!(await g.decide(call("bash"), { signal: NEVER })).allowed);
+  assert.ok((await g.decide(call("write"), { signal: NEVER })).allowed);
+  assert.equal(asked.length, 4);
+});
+
 test("questions are put one after the other and a grant answers those that wait", async () => {
   const first = Promise.withResolvers<PermissionAnswer>();
   let asked = 0;

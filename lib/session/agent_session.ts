@@ -46,7 +46,7 @@ export class AgentSession implements Session {
   yolo: boolean;
   readonly #options: AgentSessionOptions;
   readonly #tools: readonly Tool[];
-  readonly #files = new FileViews();
+  #files = new FileViews();
   readonly #closing = new AbortController();
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -87,7 +87,7 @@ export class AgentSession implements Session {
 
   async #run(input: PromptInput, signal: AbortSignal): Promise<PromptResult> {
     if (signal.aborted) return this.#result({ kind: "cancelled" });
-    const command = readCommand(input.text, this.#agents);
+    const command = readCommand(input.text, this.#options.pool.entries);
     switch (command.kind) {
       case "prompt":
         return await this.#turn(input, signal);
@@ -96,13 +96,20 @@ export class AgentSession implements Session {
       case "info":
         return this.#say(this.#info(command.name, command.rest));
       case "new":
-        this.#options.conversation.clear();
+        this.#begin();
         return this.#say("A fresh conversation begins.");
       case "quit":
         return { ...this.#result({ kind: "answered" }), action: "quit" };
       case "wrong":
         return this.#result({ kind: "failed", reason: command.message }, command.message);
     }
+  }
+
+  /** What was said, read and permitted belongs to the conversation that ends here. */
+  #begin(): void {
+    this.#options.conversation.clear();
+    this.#options.gate.forget();
+    this.#files = new FileViews();
   }
 
   async #turn(input: PromptInput, signal: AbortSignal): Promise<PromptResult> {
