@@ -18,7 +18,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import type { ParsedRequest } from "./request_checks.ts";
+import type { ParsedRequest } from "./parsed_request.ts";
 import { textOfMessage, type WireMessage } from "./wire.ts";
 
 /** Bytes of context shown on both sides of the first difference. */

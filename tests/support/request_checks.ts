@@ -5,6 +5,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
+import type { ParsedRequest } from "./parsed_request.ts";
 import { prefixFault } from "./prefix_check.ts";
 import { rawElements, rawMembers } from "./raw_json.ts";
 import { roleFaults } from "./role_check.ts";
@@ -22,18 +23,6 @@ export interface CheckedRequest {
 export interface CheckOptions {
   /** Texts that must occur in no request. */
   readonly secrets?: readonly string[];
-}
-
-/** A request taken apart. */
-export interface ParsedRequest {
-  /** Counted from 1, as violations name it. */
-  readonly number: number;
-  readonly body: WireBody;
-  /** Literal JSON of what stands in front of the messages in a server's cache: model and tools. */
-  readonly head: string;
-  /** Literal JSON of each message. */
-  readonly messages: readonly string[];
-  readonly newPrefix: boolean;
 }
 
 /** Returns one line for each rule that a request breaks, in the order of the requests. */
