@@ -83,6 +83,8 @@ export class SessionUpdates {
   /** Takes one event of the engine. */
   take(event: EngineEvent): void {
     switch (event.type) {
+      case "user":
+        return this.#chunk("user_message_chunk", event);
       case "text":
         this.#shown = true;
         return this.#chunk("agent_message_chunk", event);
@@ -116,10 +118,11 @@ export class SessionUpdates {
   }
 
   #chunk(
-    sessionUpdate: "agent_message_chunk" | "agent_thought_chunk",
-    event: EventOf<"text"> | EventOf<"thought">,
+    sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk",
+    event: EventOf<"user"> | EventOf<"text"> | EventOf<"thought">,
   ): void {
-    const { messageId, agent } = event;
+    const { messageId } = event;
+    const agent = event.type === "user" ? undefined : event.agent;
     let rest = this.#half.messageId === messageId ? this.#half.unit + event.text : event.text;
     const last = rest.charCodeAt(rest.length - 1);
     const split = last >= 0xd800 && last <= 0xdbff;

@@ -22,6 +22,9 @@ const REASON_WIDTH = 300;
 /** Lines of a change shown after it was made; the question before it shows all. */
 const DIFF_LINES = 40;
 
+/** Lines of an earlier prompt that are shown again. */
+const USER_LINES = 12;
+
 /** Options of {@linkcode createRenderer}. */
 export interface RendererOptions {
   readonly screen: Screen;
@@ -68,6 +71,15 @@ export function createRenderer(options: RendererOptions): Renderer {
   const plain = (text: string) => text;
   const labelOf = (agent: string) => paint.cyan(`${nameText(agent)} │ `);
   const wholeLines = () => asks.size > 1;
+
+  function said(event: EventOf<"user">): void {
+    speech.endAll();
+    screen.answer.close();
+    const lines = safeText(event.text).trimEnd().split("\n");
+    const more = lines.length - USER_LINES;
+    if (more > 0) lines.splice(USER_LINES, more, `[${more} more ${more === 1 ? "line" : "lines"}]`);
+    screen.side.lines(lines.map((line) => `> ${paint.bold(line)}`.trimEnd()).join("\n"));
+  }
 
   function speak(event: EventOf<"text" | "thought">): void {
     const { agent, messageId, text } = event;
@@ -164,6 +176,8 @@ export function createRenderer(options: RendererOptions): Renderer {
   return {
     event(event) {
       switch (event.type) {
+        case "user":
+          return said(event);
         case "text":
         case "thought":
           return speak(event);

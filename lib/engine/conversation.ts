@@ -7,14 +7,22 @@
  */
 import type { AssistantMessage, Image, Message } from "../model/types.ts";
 
+/** Keeps what becomes of a conversation. Must not throw. */
+export interface Journal {
+  /** A message was added at the end. */
+  added(message: Message): void;
+}
+
 /** One conversation. */
 export class Conversation {
   #messages: Message[];
   readonly #system: string | undefined;
+  readonly #journal: Journal | undefined;
 
-  /** Begins an empty conversation under a system prompt. */
-  constructor(system?: string) {
+  /** Begins an empty conversation under a system prompt; `journal` is told of what is added. */
+  constructor(system?: string, options: { readonly journal?: Journal } = {}) {
     this.#system = system;
+    this.#journal = options.journal;
     this.#messages = opening(system);
   }
 
@@ -29,6 +37,16 @@ export class Conversation {
   }
 
   /**
+   * Takes up an earlier conversation where it ended, under the system prompt of this one. The journal
+   * is not told: it has these messages.
+   *
+   * @param messages without a system message, the last turn closed.
+   */
+  restore(messages: readonly Message[]): void {
+    this.#messages = [...opening(this.#system), ...messages];
+  }
+
+  /**
    * Adds what a person said.
    *
    * @throws {Error} when the last turn was not closed: a mistake of the caller.
@@ -38,7 +56,7 @@ export class Conversation {
     if (last !== undefined && last.role !== "system" && !isClosing(last)) {
       throw new Error(`Cannot add a user message after an open ${last.role} message`);
     }
-    this.#messages.push({
+    this.#add({
       role: "user",
       text: text.toWellFormed(),
       ...(images.length > 0 ? { images } : {}),
@@ -55,12 +73,12 @@ export class Conversation {
     if (last?.role !== "user" && last?.role !== "tool") {
       throw new Error(`Cannot add an assistant message after ${last?.role ?? "nothing"}`);
     }
-    this.#messages.push({ ...message, text: message.text.toWellFormed() });
+    this.#add({ ...message, text: message.text.toWellFormed() });
   }
 
   /** Adds the result of a call. Results have to come in the order of the calls. */
   addToolResult(result: { readonly callId: string; readonly name: string; text: string }): void {
-    this.#messages.push({
+    this.#add({
       role: "tool",
       callId: result.callId,
       name: result.name,
@@ -86,6 +104,11 @@ export class Conversation {
       this.addToolResult({ callId: call.id, name: call.name, text: mark });
     }
     this.addAssistant({ role: "assistant", text: mark });
+  }
+
+  #add(message: Message): void {
+    this.#messages.push(message);
+    this.#journal?.added(message);
   }
 
   #openCalls() {

@@ -8,6 +8,8 @@ import type { FileDiff, Location, ToolCallView, ToolStatus } from "../base/tool_
 
 /** One event of a turn. */
 export type EngineEvent =
+  /** What a person said: only where a saved conversation is shown again. */
+  | { readonly type: "user"; readonly messageId: string; readonly text: string }
   /** A piece of answer text. `agent` names the asked agent that speaks in a typed ask. */
   | {
     readonly type: "text";
