@@ -8,7 +8,14 @@ import { resolve, sep } from "node:path";
 import { agentTitle } from "./agent_title.ts";
 import type { AgentFile, AgentFileKey } from "./schema.ts";
 import { readTextFile } from "./text_file.ts";
-import type { AgentConfig, AgentEntry, ModelConfig } from "./types.ts";
+import type {
+  AgentConfig,
+  AgentEntry,
+  AgentsMdConfig,
+  McpServerConfig,
+  ModelConfig,
+  StructuredOutputConfig,
+} from "./types.ts";
 
 /** Options of {@linkcode buildConfig}. */
 export interface BuildConfigOptions {
@@ -46,8 +53,13 @@ export async function buildConfig(
     bashTimeoutMaxMs: values.bashTimeoutMax,
     watchdogTimeoutMs: values.watchdogTimeout,
     maxTurns: values.maxTurns,
+    agentsMd: agentsMdOf(values.agentsMd, options),
+    structuredOutput: await structuredOutputOf(values.structuredOutput, options),
     agents: await Promise.all(
       Object.entries(values.mmConfigs ?? {}).map(([name, entry]) => entryOf(name, entry, options)),
+    ),
+    mcpServers: Object.entries(values.mcpServers ?? {}).map(([name, entry]) =>
+      mcpServerOf(name, entry, options)
     ),
     title: values.acp?.title,
   });
@@ -65,6 +77,30 @@ function modelOf(values: AgentFile): ModelConfig {
     topP: values.topP,
     headers: values.headers,
     reasoning: values.reasoning,
+  });
+}
+
+/** The path stays relative: where it begins is known when a conversation does. */
+function agentsMdOf(values: AgentFile["agentsMd"], options: BuildConfigOptions): AgentsMdConfig {
+  if (!/^~(?:[/\\]|$)/u.test(values.path)) return values;
+  return { ...values, path: absolute(values.path, ["agentsMd", "path"], options) ?? values.path };
+}
+
+async function structuredOutputOf(
+  value: AgentFile["structuredOutput"],
+  options: BuildConfigOptions,
+): Promise<StructuredOutputConfig | undefined> {
+  if (value === undefined) return undefined;
+  // Only an agent that answers with JSON loads what checks it.
+  const { readOutputSchema } = await import("./read_output_schema.ts");
+  const file = value.file === undefined
+    ? undefined
+    : absolute(value.file, ["structuredOutput", "file"], options);
+  if (value.file !== undefined && file === undefined) return undefined;
+  return await readOutputSchema({
+    ...(value.schema === undefined ? {} : { schema: value.schema }),
+    ...(file === undefined ? {} : { file }),
+    problem: (key, text) => options.problem(["structuredOutput", key], text),
   });
 }
 
@@ -105,9 +141,9 @@ async function entryOf(
   const whole = (value: string | undefined, key: string) =>
     value === undefined ? undefined : absolute(value, path(key), options);
   const [program, ...args] = entry.command ?? [];
-  // A bare name is looked for in PATH; with a slash it is a path.
-  const isPath = program !== undefined && (program.includes("/") || program.includes(sep));
-  const resolved = isPath ? absolute(program, path("command", 0), options) : program;
+  const resolved = program === undefined
+    ? undefined
+    : programOf(program, path("command", 0), options);
   const file = whole(entry.path, "path");
   return withoutUndefined({
     name,
@@ -120,6 +156,34 @@ async function entryOf(
     env: entry.env,
     cwd: whole(entry.cwd, "cwd"),
   });
+}
+
+function mcpServerOf(
+  name: string,
+  entry: NonNullable<AgentFile["mcpServers"]>[string],
+  options: BuildConfigOptions,
+): McpServerConfig {
+  // The schema lets exactly one of the two through.
+  if (entry.url !== undefined) {
+    return withoutUndefined({ name, url: entry.url, headers: entry.headers });
+  }
+  const command = entry.command ?? "";
+  const program = programOf(command, ["mcpServers", name, "command"], options) ?? command;
+  return withoutUndefined({
+    name,
+    command: [program, ...entry.args ?? []] as const,
+    env: entry.env,
+  });
+}
+
+/** A bare name is looked for on the PATH; with a slash it is a path. */
+function programOf(
+  program: string,
+  path: readonly [AgentFileKey, ...(string | number)[]],
+  options: BuildConfigOptions,
+): string | undefined {
+  const isPath = program.includes("/") || program.includes(sep);
+  return isPath ? absolute(program, path, options) : program;
 }
 
 function absolute(

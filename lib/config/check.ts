@@ -39,6 +39,7 @@ const UNQUOTED: readonly RegExp[] = [
   /^(?:apiKey|baseUrl|system)$/u,
   /^(?:headers|system)\./u,
   /^mmConfigs\.[^.]+\.(?:env|command)/u,
+  /^mcpServers\.[^.]+\.(?:args|env|headers|url)/u,
 ];
 
 const MISSING = "is missing";

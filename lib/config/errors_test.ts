@@ -167,8 +167,8 @@ const BAD: readonly (readonly [behaviour: string, yaml: string, message: string]
   ],
   [
     "an MCP tool",
-    "tools: [mcp__x__y]",
-    '1:9: "tools[0]" is "mcp__x__y", which names a tool of an MCP server, which this version of mm does not support',
+    "tools: [mcp__x]",
+    '1:9: "tools[0]" is "mcp__x", which is no name of a tool of an MCP server; write "mcp__server__tool" or "mcp__server__*"',
   ],
   ["tools in text", "tools: bash", '1:8: "tools" must be a list of names of tools, not "bash"'],
   [

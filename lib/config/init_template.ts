@@ -48,7 +48,7 @@ ${contextWindow === undefined ? "#contextWindow: 32768" : `contextWindow: ${cont
 #system: You are a careful engineer. Answer in short sentences.
 
 # What it can do. No list: all built-in tools.
-#tools: [bash, read, write, edit, glob, grep, ls, ask_agent]
+#tools: [bash, read, write, edit, glob, grep, ls, fetch, todo, ask_user, ask_agent]
 # true: commands and edits run without a question.
 #yolo: false
 # Rules: tool, tool(pattern), agent/tool(pattern). deny wins over ask, ask over yolo.
@@ -73,6 +73,22 @@ ${contextWindow === undefined ? "#contextWindow: 32768" : `contextWindow: ${cont
 #    cwd: .
 #  other:
 #    command: [some-acp-agent, --stdio]
+
+# MCP servers: their tools are called mcp__files__read_file and so on.
+#mcpServers:
+#  files:
+#    command: mcp-server-filesystem
+#    args: [.]
+#    env: {LANG: C.UTF-8}
+#  docs:
+#    url: https://mcp.example.com/mcp
+#    headers: {X-Team: tools}
+
+# The project's own instructions, read from the working directory. maxChars 0: no limit.
+#agentsMd: {enabled: true, path: AGENTS.md, maxChars: 0}
+
+# Answers are JSON of this shape, and nothing else. Also {file: schema.json} beside this file.
+#structuredOutput: {schema: {type: object, required: [verdict], properties: {verdict: {type: string}}}}
 
 # The name that editors and asking agents show.
 #acp: {title: My agent}

@@ -33,6 +33,7 @@ test("initTemplate writes what was found, and the file loads", async () => {
       bashTimeoutMaxMs: 600_000,
       watchdogTimeoutMs: 300_000,
       agents: [],
+      mcpServers: [],
     });
   });
 });

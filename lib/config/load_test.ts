@@ -13,6 +13,7 @@ const DEFAULTS = {
   bashTimeoutMaxMs: 600_000,
   watchdogTimeoutMs: 300_000,
   agents: [],
+  mcpServers: [],
 };
 
 test("loadConfig gives the defaults when there is no file", async () => {
@@ -94,6 +95,10 @@ mmConfigs:
   bob: {path: a/bob.yaml, description: d, yolo: false, timeout: 2m, env: {A: b}, cwd: ~/w}
   tilde: {command: [~/bin/agent]}
   bare: {command: [ssh, host]}
+mcpServers:
+  git: {command: ./bin/git-server, args: [--repo, .], env: {A: b}}
+  bare: {command: uvx}
+  docs: {url: "http://127.0.0.1:9/mcp", headers: {X-A: b}}
 acp: {title: Ada}
 `,
     );
@@ -133,6 +138,15 @@ acp: {title: Ada}
         },
         { name: "tilde", command: ["/home/ada/bin/agent"] },
         { name: "bare", command: ["ssh", "host"] },
+      ],
+      mcpServers: [
+        {
+          name: "git",
+          command: [join(dir.path, "bin", "git-server"), "--repo", "."],
+          env: { A: "b" },
+        },
+        { name: "bare", command: ["uvx"] },
+        { name: "docs", url: "http://127.0.0.1:9/mcp", headers: { "X-A": "b" } },
       ],
       title: "Ada",
     });

@@ -54,6 +54,7 @@ test("every scalar key has its variable", async () => {
       watchdogTimeoutMs: 250,
       maxTurns: 7,
       agents: [],
+      mcpServers: [],
     });
   });
 });

@@ -4,7 +4,7 @@
  * @module
  */
 import { flag, group, line, list } from "./fields.ts";
-import { TOOL_NAMES, toolNameError } from "./tool_names.ts";
+import { MCP_TOOL, TOOL_NAMES, toolNameError } from "./tool_names.ts";
 
 /** `name` or `name(pattern)`; the name may begin with agents, `bob/`. */
 const RULE = /^([^\s()]+)(?:\((.+)\))?$/su;
@@ -12,7 +12,7 @@ const RULE = /^([^\s()]+)(?:\((.+)\))?$/su;
 const toolName = line().superRefine((name, context) => {
   const error = toolNameError(name);
   if (error !== undefined) context.addIssue(error);
-}).meta({ enum: TOOL_NAMES });
+}).meta({ anyOf: [{ enum: TOOL_NAMES }, { pattern: MCP_TOOL }] });
 
 const rule = line({ max: 2000 }).superRefine((source, context) => {
   const error = ruleError(source);
@@ -22,7 +22,8 @@ const rule = line({ max: 2000 }).superRefine((source, context) => {
 /** The keys about what may run. */
 export const permissionKeys = {
   tools: list(toolName, "names of tools").optional().describe(
-    "The tools the agent has. Absent: all built-in ones. An empty list: none.",
+    "The tools the agent has: names, and mcp__server__* for those of an MCP server. Absent: all. An " +
+      "empty list: none.",
   ),
   yolo: flag().default(false).describe(
     "true: no call is gated, except by the rules ask and deny. false: gated calls ask.",

@@ -4,11 +4,14 @@
  * @module
  */
 import * as z from "zod";
+import { agentsMdKeys } from "./agents_md_keys.ts";
 import { group, line, path, text } from "./fields.ts";
 import { limitKeys } from "./limit_keys.ts";
+import { mcpKeys } from "./mcp_keys.ts";
 import { mmConfigsKeys } from "./mm_configs.ts";
 import { modelKeys } from "./model_keys.ts";
 import { permissionKeys } from "./permission_keys.ts";
+import { structuredOutputKeys } from "./structured_output_keys.ts";
 
 const identityKeys = {
   system: z.union([
@@ -30,7 +33,10 @@ export const agentFileSchema = group({
   system: identityKeys.system,
   ...permissionKeys,
   ...limitKeys,
+  ...agentsMdKeys,
+  ...structuredOutputKeys,
   ...mmConfigsKeys,
+  ...mcpKeys,
   acp: identityKeys.acp,
 }).describe("The configuration of one mm agent: agent.yaml.");
 

@@ -14,15 +14,27 @@ export const TOOL_NAMES: readonly string[] = [
   "glob",
   "grep",
   "ls",
+  "fetch",
+  "todo",
+  "ask_user",
   "ask_agent",
 ];
+
+/** `mcp__server__tool`; `*` stands for any characters. The source of a regular expression. */
+export const MCP_TOOL = "^mcp__[A-Za-z0-9_*-]+$";
 
 /** Returns what is wrong with the name of one of the agent's own tools, or `undefined`. */
 export function toolNameError(name: string): string | undefined {
   if (TOOL_NAMES.includes(name)) return undefined;
-  if (name.startsWith("mcp__")) {
-    return "names a tool of an MCP server, which this version of mm does not support";
-  }
+  if (name.startsWith("mcp__")) return mcpNameError(name);
   const hint = didYouMean(name, TOOL_NAMES);
   return `names no built-in tool${hint === "" ? ` (${TOOL_NAMES.join(", ")})` : hint}`;
+}
+
+/** Which tools a server has is known when it runs, and an editor can bring servers of its own. */
+function mcpNameError(name: string): string | undefined {
+  if (
+    new RegExp(MCP_TOOL, "u").test(name) && (name.includes("*") || name.slice(5).includes("__"))
+  ) return undefined;
+  return 'is no name of a tool of an MCP server; write "mcp__server__tool" or "mcp__server__*"';
 }

@@ -63,6 +63,40 @@ export interface AgentEntry {
   readonly cwd?: string;
 }
 
+/** An MCP server: a program on stdin and stdout, or an address. From the configuration or an editor. */
+export type McpServerConfig = McpProgramConfig | McpUrlConfig;
+
+/** An MCP server that mm starts. */
+export interface McpProgramConfig {
+  readonly name: string;
+  /** A name is looked for on the PATH; a path is absolute. */
+  readonly command: readonly [string, ...string[]];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** An MCP server over streamable HTTP. */
+export interface McpUrlConfig {
+  readonly name: string;
+  /** Begins with `http://` or `https://`. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Whether and where the project's own instructions are read. */
+export interface AgentsMdConfig {
+  readonly enabled: boolean;
+  /** Absolute, or relative to the working directory of the session. */
+  readonly path: string;
+  /** Unicode characters above which the whole file is left out; 0 for no limit. */
+  readonly maxChars: number;
+}
+
+/** The JSON that an agent answers with. */
+export interface StructuredOutputConfig {
+  /** A valid JSON Schema. */
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
 /** The whole configuration of one agent. */
 export interface AgentConfig {
   /** The file it came from, absolute; absent for the built-in defaults. */
@@ -80,8 +114,13 @@ export interface AgentConfig {
   readonly watchdogTimeoutMs: number;
   /** Absent: unlimited. */
   readonly maxTurns?: number;
+  readonly agentsMd: AgentsMdConfig;
+  /** Present for an agent that answers with JSON. */
+  readonly structuredOutput?: StructuredOutputConfig;
   /** Agents that may be asked, in the order of the file. */
   readonly agents: readonly AgentEntry[];
+  /** MCP servers, in the order of the file. */
+  readonly mcpServers: readonly McpServerConfig[];
   /** The name editors and asking agents show. */
   readonly title?: string;
 }

@@ -10,12 +10,9 @@
 export const UNSUPPORTED_KEYS: readonly string[] = [
   "fence",
   "editFormat",
-  "agentsMd",
-  "structuredOutput",
   "agents",
   "hooks",
   "skills",
-  "mcpServers",
   "sessions",
   "compaction",
 ];
