@@ -88,7 +88,8 @@ ${contextWindow === undefined ? "#contextWindow: 32768" : `contextWindow: ${cont
 #agentsMd: {enabled: true, path: AGENTS.md, maxChars: 0}
 
 # Answers are JSON of this shape, and nothing else. Also {file: schema.json} beside this file.
-#structuredOutput: {schema: {type: object, required: [verdict], properties: {verdict: {type: string}}}}
+#structuredOutput:
+#  schema: {type: object, properties: {verdict: {type: string}}, required: [verdict]}
 
 # The name that editors and asking agents show.
 #acp: {title: My agent}

@@ -12,6 +12,7 @@ const DEFAULTS = {
   bashTimeoutMs: 30_000,
   bashTimeoutMaxMs: 600_000,
   watchdogTimeoutMs: 300_000,
+  agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
   agents: [],
   mcpServers: [],
 };
@@ -90,6 +91,8 @@ bashTimeout: 500ms
 bashTimeoutMax: 1.5
 watchdogTimeout: 1h
 maxTurns: 3
+agentsMd: {enabled: false, path: ~/notes.md, maxChars: 9}
+structuredOutput: {schema: {type: object}}
 mmConfigs:
   zoe: {command: [./run, --x, ../y]}
   bob: {path: a/bob.yaml, description: d, yolo: false, timeout: 2m, env: {A: b}, cwd: ~/w}
@@ -125,6 +128,8 @@ acp: {title: Ada}
       bashTimeoutMaxMs: 1500,
       watchdogTimeoutMs: 3_600_000,
       maxTurns: 3,
+      agentsMd: { enabled: false, path: "/home/ada/notes.md", maxChars: 9 },
+      structuredOutput: { schema: { type: "object" } },
       agents: [
         { name: "zoe", command: [join(dir.path, "run"), "--x", "../y"] },
         {

@@ -111,11 +111,6 @@ export function outputSchema(schema: JsonSchema): Promise<OutputSchema> {
 }
 
 async function compile(schema: JsonSchema): Promise<OutputSchema> {
-  try {
-    JSON.stringify(schema);
-  } catch {
-    throw new OutputSchemaError("it refers to itself through an alias; use $ref");
-  }
   const { Ajv, options } = await libraryFor(schema);
   const ajv = new Ajv(options);
   let validate: ValidateFunction | undefined;
@@ -171,8 +166,8 @@ async function libraryFor(schema: JsonSchema) {
 
 function clause(thrown: unknown): string {
   const words = messageOf(thrown).replace(/^strict mode: /u, "")
-    .replace(/^schema is invalid: data/u, "").replaceAll(", data/", ", /");
-  return oneLine(words, MAX_FAULT);
+    .replace(/^schema is invalid: data/u, "");
+  return oneLine([...new Set(words.split(", data"))].join(", "), MAX_FAULT);
 }
 
 interface Fault {

@@ -53,6 +53,7 @@ test("every scalar key has its variable", async () => {
       bashTimeoutMaxMs: 3_600_000,
       watchdogTimeoutMs: 250,
       maxTurns: 7,
+      agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
       agents: [],
       mcpServers: [],
     });
