@@ -18,6 +18,7 @@ import type { SessionHost } from "../session/types.ts";
 import { MODE_OPTION, MODEL_OPTION, yoloOf } from "./config_options.ts";
 import { invalidParams, requestErrorOf } from "./errors.ts";
 import { abilitiesOf, initializeResponse, NO_ABILITIES } from "./initialize.ts";
+import { PromptCancels } from "./prompt_cancels.ts";
 import { Replies } from "./replies.ts";
 import { Sessions } from "./sessions.ts";
 import { openWire } from "./wire.ts";
@@ -52,10 +53,15 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
   const { apiKey, headers } = host.config.model;
   const redact = redactor([apiKey, ...Object.values(headers ?? {})]);
   const replies = new Replies();
+  const cancels = new PromptCancels();
   const wire = openWire({
     ...streams,
     answerNoise: true,
-    onSent: (message) => replies.note(message),
+    intercept: (message) => cancels.take(message),
+    onSent: (message) => {
+      replies.note(message);
+      cancels.note(message);
+    },
     onBroken: (error) => connection.close(error),
   });
   const send = (sessionId: string, update: SessionUpdate) => {
@@ -85,8 +91,13 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
   );
   answer(
     methods.agent.session.prompt,
-    ({ params, requestId, signal }) =>
-      sessions.get(params.sessionId).prompt(params, { signal, replied: replies.sent(requestId) }),
+    ({ params, requestId, signal }) => {
+      const cancelled = cancels.signalOf(requestId);
+      return sessions.get(params.sessionId).prompt(params, {
+        signal: cancelled === undefined ? signal : AbortSignal.any([signal, cancelled]),
+        replied: replies.sent(requestId),
+      });
+    },
   );
   answer(methods.agent.session.setMode, ({ params }) => {
     const session = sessions.get(params.sessionId);
@@ -115,13 +126,6 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
     await sessions.close(params.sessionId);
     return {};
   });
-  // The library starts handlers in the order of the messages; this one comes after the prompt's, so
-  // that a cancel in the same breath as the prompt finds it.
-  app.onNotification(
-    methods.agent.session.cancel,
-    ({ params }) => sessions.cancel(params.sessionId),
-  );
-
   const connection = app.connect(wire.stream);
   const onAbort = () => connection.close(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });

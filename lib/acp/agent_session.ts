@@ -24,7 +24,7 @@ export interface AgentSessionOptions {
 
 /** Options of {@linkcode AgentSession.prompt}. */
 export interface AgentPromptOptions {
-  /** Ends with the request: `$/cancel_request`, or the connection closed. */
+  /** Aborted by a cancel of the session or of the request, or when the connection closes. */
   readonly signal: AbortSignal;
   /** Settles when the reply to this prompt has been sent, or never will be. */
   readonly replied: Promise<void>;
@@ -88,7 +88,6 @@ export class AgentSession {
     const onAbort = () => controller.abort(options.signal.reason);
     options.signal.addEventListener("abort", onAbort, { once: true });
     if (options.signal.aborted) onAbort();
-    // Noted before anything is awaited: a cancel may be the very next message.
     this.#prompts.add(controller);
     const before = this.#last;
     this.#last = Promise.all([before, options.replied]);

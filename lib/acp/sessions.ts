@@ -98,11 +98,6 @@ export class Sessions {
     return found;
   }
 
-  /** Cancels what runs in a session; does nothing when there is none with this id. */
-  cancel(id: string): void {
-    this.#open.get(id)?.cancel();
-  }
-
   /**
    * Closes a session.
    *
