@@ -13,6 +13,7 @@ import { createScratch } from "../platform/scratch.ts";
 import { Host } from "../session/host.ts";
 import type { SessionHost } from "../session/types.ts";
 import { builtinTools } from "../tools/builtin_tools.ts";
+import { selectTools } from "../tools/tool_names.ts";
 import { asAsked, createPool } from "./agent_pool.ts";
 
 /** Options of {@linkcode composeHost}. */
@@ -41,10 +42,10 @@ export async function composeHost(options: ComposeHostOptions): Promise<SessionH
     model,
     pool: createPool({ config, env, depth, reaper }),
     tools: builtinTools(),
-    hasTool: (name) => config.tools?.includes(name) ?? true,
+    hasTool: selectTools(config.tools).has,
     createCommands: () => createCommands({ reaper }),
     depth,
-    scratch: createScratch({ self: selfCommand() }),
+    scratch: createScratch({ self: selfCommand(), depth }),
     onClose: () => {
       reaper.close();
       return Promise.resolve();

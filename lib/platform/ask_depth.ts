@@ -42,7 +42,8 @@ export function askDepthOfEnviron(environ: string): number {
  * Returns the depth of this process: what `env` says, and never less than what any ancestor was
  * started with. So a command such as `env -u MM_ASK_DEPTH mm --ask bob …`, which a model runs in its
  * shell, gains nothing. Ancestors that cannot be looked at (another user's, another system's) are
- * left out. A command that first cuts itself off from its ancestors is not seen through.
+ * left out. A command that first cuts itself off from its ancestors (`setsid`) is not seen through
+ * here; the path in `MM_BIN` carries the depth for it (`launcher.ts`).
  */
 export async function effectiveAskDepth(
   env: Readonly<Record<string, string | undefined>>,

@@ -4,6 +4,7 @@
  * @module
  */
 import { rm } from "node:fs/promises";
+import { ASK_DEPTH_VARIABLE } from "./ask_depth.ts";
 import { privateTempDir } from "./directories.ts";
 import { launcherPath } from "./launcher.ts";
 import type { SelfCommand } from "./runtime.ts";
@@ -24,14 +25,26 @@ export interface Scratch {
   close(): Promise<void>;
 }
 
+/** Options of {@linkcode createScratch}. */
+export interface ScratchOptions {
+  readonly self: SelfCommand;
+  /**
+   * How deep this process is in a chain of asks. The path that starts mm again carries it, so that a
+   * command which drops the variable and its ancestors is still known for what it is.
+   */
+  readonly depth: number;
+}
+
 /** Creates a place; nothing is written yet. */
-export function createScratch(options: { readonly self: SelfCommand }): Scratch {
+export function createScratch(options: ScratchOptions): Scratch {
+  const { self, depth } = options;
   let made: Promise<ScratchContents> | undefined;
   return {
     contents: () =>
       made ??= (async () => {
         const directory = await privateTempDir("mm-");
-        return { directory, bin: await launcherPath(options.self, directory) };
+        const env = depth === 0 ? {} : { [ASK_DEPTH_VARIABLE]: String(depth) };
+        return { directory, bin: await launcherPath({ self, directory, env }) };
       })(),
     async close() {
       const contents = await made?.catch(() => undefined);
