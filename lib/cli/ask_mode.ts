@@ -8,12 +8,13 @@ import { EXIT, exitStatusOf } from "../base/ends.ts";
 import { UsageError } from "../base/errors.ts";
 import { didYouMean } from "../base/nearest.ts";
 import type { AgentConfig } from "../config/types.ts";
-import type { AskPermission } from "../gate/question.ts";
 import { watchParent } from "../platform/parent_watch.ts";
 import type { AskOutcome } from "./ask_outcome.ts";
 import { jsonLine } from "./ask_outcome.ts";
+import { holdAnswer } from "./hold_answer.ts";
 import { onInterruptSignal } from "./interrupt.ts";
 import { untilAborted } from "./line_input.ts";
+import type { ModeOptions } from "./command_line.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
 import type { Io, ModeOptionsOf } from "./mode.ts";
 import { createPaint } from "./paint.ts";
@@ -22,16 +23,12 @@ import { createRenderer } from "./render.ts";
 import { safeText } from "./safe_text.ts";
 import { createScreen } from "./screen.ts";
 
-const NOBODY = "yolo is off for this agent and nobody is there to answer a permission question; " +
-  "set yolo in the configuration, or in the agent's entry of mmConfigs";
-
-const refuse: AskPermission = () => Promise.resolve({ kind: "unavailable", reason: NOBODY });
-
 /** Asks once. Returns the exit status. */
 export async function runAskMode(
   { mode, options, io, lifetime }: ModeOptionsOf<"ask">,
 ): Promise<number> {
   const { agent } = mode;
+  const started = performance.now();
   const stop = new AbortController();
   // An orphan would go on working, and writing files, for nobody.
   lifetime.add(() => Promise.resolve(unwatch()));
@@ -43,20 +40,27 @@ export async function runAskMode(
   const composing = import("./compose_asker.ts");
   const asking = questionOf(mode, io);
   const transcribing = mode.withContext ? readTranscript(io.env) : Promise.resolve(undefined);
-  const loading = loadAgentConfig({ options, io }).then((loaded) => {
-    assertKnown(agent, loaded.config);
-    return loaded;
-  });
+  const loading = loadAgentConfig({ options: withCallingConfig(options, io.env), io }).then(
+    (loaded) => {
+      assertKnown(agent, loaded.config);
+      return loaded;
+    },
+  );
   const preparing = Promise.all([asking, transcribing, loading, composing]);
   // A question that never comes must not keep mm from being left.
   await untilAborted(preparing, stop.signal).catch((thrown: unknown) => {
     if (!stop.signal.aborted) throw thrown;
   });
-  if (stop.signal.aborted) return EXIT.cancelled;
+  if (stop.signal.aborted) {
+    const durationMs = Math.round(performance.now() - started);
+    const nothing = { agent, end: { kind: "cancelled" }, answer: "", toolCalls: 0 } as const;
+    if (options.json) io.out(jsonLine({ ...nothing, durationMs }));
+    return EXIT.cancelled;
+  }
   const [question, transcript, { config, cwd }, { composeAsker }] = await preparing;
 
   const renderer = createRenderer({
-    screen: createScreen({ side: io.err, answer: () => {} }),
+    screen: createScreen({ side: io.err }),
     paint: createPaint(io.terminal.stderrColor),
     verbose: options.verbose,
     cwd,
@@ -72,8 +76,7 @@ export async function runAskMode(
     ...(transcript === undefined ? {} : { transcript }),
     cwd,
     signal: AbortSignal.any([stop.signal, lifetime.signal]),
-    emit: renderer.event,
-    askPermission: refuse,
+    emit: holdAnswer(renderer.event),
   });
   const exit = exitStatusOf(result.end);
   const outcome: AskOutcome = { ...result, agent };
@@ -83,11 +86,16 @@ export async function runAskMode(
   return exit;
 }
 
-/** A terminal gets no escapes of the agent; a script gets the answer as it is. */
+/** Without `-config`, a command of mm's `bash` tool asks the agents of the mm that runs it. */
+function withCallingConfig(options: ModeOptions, env: Io["env"]): ModeOptions {
+  const calling = env["MM_CONFIG"] ?? "";
+  return options.config !== undefined || calling === "" ? options : { ...options, config: calling };
+}
+
+/** A terminal gets no escapes of the agent; a script gets the answer as it is, and one newline. */
 function printAnswer(answer: string, io: Io): void {
-  if (answer === "") return;
-  const text = io.terminal.stdoutIsTerminal ? safeText(answer) : answer;
-  io.out(text.endsWith("\n") ? text : `${text}\n`);
+  const text = (io.terminal.stdoutIsTerminal ? safeText(answer) : answer).replace(/\n+$/u, "");
+  if (text !== "") io.out(`${text}\n`);
 }
 
 async function questionOf(

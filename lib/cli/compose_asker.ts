@@ -24,7 +24,6 @@ export interface ScriptAsk {
   readonly cwd: string;
   readonly signal: AbortSignal;
   readonly emit: Emit;
-  readonly askPermission: AskPermission;
 }
 
 /** Asks agents for a script. */
@@ -42,6 +41,14 @@ export interface ComposeAskerOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Why a call that needs a person is refused in a script. */
+const NOBODY = "nobody is there to answer a permission question";
+const YOLO_IS_OFF = `yolo is off for this agent and ${NOBODY}; ` +
+  "set yolo in the configuration, or in the agent's entry of mmConfigs";
+const WAS_ASKED =
+  `the agent that ran mm --ask was itself asked, so it permits nothing, and ${NOBODY} ` +
+  "here; its tool ask_agent would put the question to whoever asked";
+
 /** Puts the asker together; nothing is started. */
 export async function composeAsker(options: ComposeAskerOptions): Promise<Asker> {
   const { env } = options;
@@ -49,8 +56,10 @@ export async function composeAsker(options: ComposeAskerOptions): Promise<Asker>
   const config = asAsked(options.config, depth);
   const reaper = createReaper();
   const pool = createPool({ config, env, depth, reaper });
+  const reason = depth === 0 ? YOLO_IS_OFF : WAS_ASKED;
+  const askPermission: AskPermission = () => Promise.resolve({ kind: "unavailable", reason });
   return {
-    async ask({ askPermission, transcript = "", prompt, ...rest }) {
+    async ask({ transcript = "", prompt, ...rest }) {
       const gate = new Gate({
         rules: config.permissions,
         honourAllowRules: depth === 0,

@@ -64,6 +64,9 @@ export function commandsOf(agents: readonly AgentEntry[]): CommandInfo[] {
 /**
  * Reads a prompt. Text that begins with a slash and a word is a command; a path such as `/etc/hosts`
  * is not, for another slash follows its first word.
+ *
+ * @param agents the configured ones, also where none may be asked: who types `/ask-bob` there is
+ * told why not, not that there is no such command.
  */
 export function readCommand(text: string, agents: readonly AgentEntry[]): Command {
   const match = /^\s*\/([A-Za-z][\w-]*)(?=\s|$)\s*([\s\S]*)$/u.exec(text);
