@@ -6,10 +6,11 @@
  * @module
  */
 import * as esbuild from "esbuild";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { ROOT } from "./checks/repository.ts";
+import { commitOf } from "./release/commit.ts";
 
 /** Where the bundle goes. */
 const FOLDER = join(ROOT, "build", "bundle");
@@ -27,8 +28,12 @@ const BANNER = "import { createRequire as mmCreateRequire } from 'node:module';"
 /** Unstable features of Deno that bundled packages rely on; they are baked in by `deno compile`. */
 export const UNSTABLE: readonly string[] = ["node-globals", "bare-node-builtins", "worker-options"];
 
+/** The time of every file of a bundle: an executable made from it would differ with each build. */
+const FILE_TIME = new Date("2000-01-01T00:00:00Z");
+
 /**
- * Bundles a program into a folder, which is emptied first.
+ * Bundles a program into a folder, which is emptied first. Two bundles of the same sources are equal
+ * to the byte, wherever they are made.
  *
  * @throws {Error} when it cannot be bundled; esbuild said why on stderr.
  */
@@ -50,6 +55,7 @@ export async function bundle(entry: string, folder: string): Promise<void> {
       minify: true,
       legalComments: "none",
       banner: { js: BANNER },
+      define: { MM_BUILD_COMMIT: JSON.stringify(await commitOf(ROOT)) },
       logLevel: "warning",
     });
   } finally {
@@ -61,6 +67,9 @@ export async function bundle(entry: string, folder: string): Promise<void> {
     join(folder, "deno.json"),
     `${JSON.stringify({ unstable: UNSTABLE }, null, 2)}\n`,
   );
+  for (const name of await readdir(folder, { recursive: true })) {
+    await utimes(join(folder, name), FILE_TIME, FILE_TIME);
+  }
 }
 
 if (import.meta.main) {

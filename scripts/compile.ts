@@ -10,12 +10,13 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
+import { OWN_PERMISSIONS } from "../lib/platform/own_permissions.ts";
 import { bundle, CHUNKS, MAIN, UNSTABLE } from "./bundle.ts";
 import { ROOT } from "./checks/repository.ts";
 import { runCommand } from "./checks/run_command.ts";
 
 /** The version of Deno that executables are made with. */
-const DENO_VERSION = "2.7.11";
+export const DENO_VERSION = "2.7.11";
 
 /** The executable of mm, absolute. */
 export const EXECUTABLE: string = join(
@@ -32,6 +33,8 @@ export interface CompileOptions {
   readonly folder: string;
   /** The executable, absolute. */
   readonly executable: string;
+  /** What Deno calls the platform, for example `aarch64-apple-darwin`. @default {this one} */
+  readonly target?: string;
 }
 
 /**
@@ -48,10 +51,9 @@ export async function compile(options: CompileOptions): Promise<void> {
   const status = await runCommand([
     ...compiler(),
     "compile",
-    "-A",
-    // Without it, a program that gives up a permission would ask the user on the terminal.
-    "--no-prompt",
+    ...OWN_PERMISSIONS,
     "--no-check",
+    ...(options.target === undefined ? [] : ["--target", options.target]),
     ...UNSTABLE.map((feature) => `--unstable-${feature}`),
     "--include",
     CHUNKS,

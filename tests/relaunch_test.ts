@@ -28,7 +28,9 @@ interface Form {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const FROM_SOURCE = /^mm \d+\.\d+\.\d+\S* \(deno [\d.]+\)$/u;
+const FROM_SOURCE = /^mm \d+\.\d+\.\d+\S* \(deno [\d.]+, dev\)$/u;
+
+const BUNDLED = /^mm \d+\.\d+\.\d+\S* \(deno [\d.]+, commit \S+\)$/u;
 
 /** A project whose own files would break an mm that took them for its own. */
 async function writeProject(p: TestProject): Promise<void> {
@@ -109,7 +111,10 @@ test("as a bundle under Node, and through a symbolic link to it", {
   withProject(async (p) => {
     const folder = join(p.home, "a bundle");
     await bundle(CLI, folder);
-    const version = new RegExp(`^mm \\S+ \\(node ${NODE.slice(1).replaceAll(".", "\\.")}\\)$`, "u");
+    const version = new RegExp(
+      `^mm \\S+ \\(node ${NODE.slice(1).replaceAll(".", "\\.")}, .*\\)$`,
+      "u",
+    );
     await assertRelaunches(p, { program: ["node", join(folder, MAIN)], version });
     await symlink(join(folder, MAIN), join(p.home, "mm.mjs"));
     await assertRelaunches(p, { program: ["node", join(p.home, "mm.mjs")], version });
@@ -120,7 +125,7 @@ test("as a bundle under Deno", () =>
     const folder = join(p.home, "a bundle");
     await bundle(CLI, folder);
     const program: Program = [DENO, "run", "-A", join(folder, MAIN)];
-    await assertRelaunches(p, { program, version: FROM_SOURCE });
+    await assertRelaunches(p, { program, version: BUNDLED });
   }));
 
 const COMPILED = compiled();

@@ -6,6 +6,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { OWN_PERMISSIONS } from "./own_permissions.ts";
 
 /** How to start this same program again: the executable and the arguments before mm's own. */
 export type SelfCommand = readonly [string, ...string[]];
@@ -64,7 +65,7 @@ export function selfCommandFrom(facts: SelfFacts): SelfCommand {
   if (facts.deno !== undefined) {
     if (facts.deno.standalone) return [exec];
     // A fenced child must be refused rather than prompt on a terminal it may have.
-    const run = ["run", "-A", "--no-prompt"];
+    const run = ["run", ...OWN_PERMISSIONS];
     const main = facts.deno.mainModule;
     // process.argv[1] is no usable name for a remote module, so the URL is taken. Whatever
     // deno.json or package.json lies in the child's working directory is not mm's.

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { OWN_PERMISSIONS } from "./own_permissions.ts";
 import { runtimeName, type SelfCommand, selfCommand, selfCommandFrom } from "./runtime.ts";
 import { moduleLiteral } from "./script_for_tests.ts";
 
@@ -64,7 +65,7 @@ test("selfCommandFrom() names a remote module by its URL, apart from the files a
       script: "/somewhere/$deno$node.mjs",
       deno: { mainModule, standalone: false },
     }),
-    ["/deno", "run", "-A", "--no-prompt", "--no-config", mainModule],
+    ["/deno", "run", ...OWN_PERMISSIONS, "--no-config", mainModule],
   );
 });
 
@@ -111,7 +112,7 @@ test(
     await writeFile(join(elsewhere, "deno.json"), '{"imports": {"mapped-name": "./nothing.ts"}}');
     await symlink(join(project, "main ü.ts"), join(elsewhere, "link.ts"));
     const exec = selfCommand()[0];
-    const expected: SelfCommand = [exec, "run", "-A", "--no-prompt", join(project, "main ü.ts")];
+    const expected: SelfCommand = [exec, "run", ...OWN_PERMISSIONS, join(project, "main ü.ts")];
 
     const relative = await print([exec, "run", "-A", "pro ject/main ü.ts"], ["a b"], dir);
     assert.deepEqual(relative, { self: expected, mapped: 7, cwd: dir, args: ["a b"] });
@@ -135,6 +136,10 @@ test(
         .replace('"mapped-name"', '"./mapped.ts"'),
       "/mapped.ts": "export const mapped = 8;",
       "/runtime.ts": await readFile(new URL("./runtime.ts", import.meta.url), "utf8"),
+      "/own_permissions.ts": await readFile(
+        new URL("./own_permissions.ts", import.meta.url),
+        "utf8",
+      ),
     };
     const server = createServer((request, response) => {
       response.setHeader("content-type", "application/typescript");
@@ -150,7 +155,7 @@ test(
     // What is downloaded here must not stay in the user's cache.
     const env = { DENO_DIR: join(dir, "cache") };
     const first = await print([exec, "run", "-A", "--no-config", url], [], tmpdir(), env);
-    assert.deepEqual(first.self, [exec, "run", "-A", "--no-prompt", "--no-config", url]);
+    assert.deepEqual(first.self, [exec, "run", ...OWN_PERMISSIONS, "--no-config", url]);
     assert.equal((await print(first.self, [], dir, env)).mapped, 8);
   },
 );
