@@ -6,8 +6,11 @@
  * @module
  */
 
-/** What mm asks the system about itself: where the user lives, and which machine this is. */
-export const OWN_SYS: readonly string[] = ["homedir", "hostname"];
+/**
+ * What mm may learn of the system: where the user lives, which machine this is, and the user's own
+ * numbers, which `node:fs` compares with a file's when it is asked whether a file can be used.
+ */
+export const OWN_SYS: readonly string[] = ["homedir", "hostname", "uid", "gid"];
 
 /**
  * The flags. Which files, programs, hosts and variables a project, its configuration and its commands
