@@ -135,8 +135,8 @@ test("an unknown tool, wrong arguments and broken JSON are results that say how 
     await editor.prompt(session, "Go");
     const results = (server.requests[1]?.messages ?? [])
       .filter((m) => m.role === "tool").map((m) => String(m.content));
-    assert.match(results[0] ?? "", /no tool "raed".*"read".*bash, .*write/);
-    assert.match(results[1] ?? "", /no tool "Bash".*"bash"/);
+    assert.match(results[0] ?? "", /no tool "raed".*bash, .*write.*; did you mean "read"\?/);
+    assert.match(results[1] ?? "", /no tool "Bash".*; did you mean "bash"\?/);
     assert.match(results[2] ?? "", /Wrong arguments for read: .*path/);
     assert.match(results[3] ?? "", /Wrong arguments for read: .*limit/);
     assert.match(results[4] ?? "", /Wrong arguments for bash: .*not valid JSON/);
