@@ -4,9 +4,8 @@
  * @module
  */
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import process from "node:process";
-import { parseProcStat } from "./group.ts";
+import { readProc } from "./proc_files.ts";
 
 /** The variable that tells an asked agent its depth. */
 export const ASK_DEPTH_VARIABLE = "MM_ASK_DEPTH";
@@ -27,7 +26,7 @@ export function parseAskDepth(value: string | undefined): number {
   return /^\d{1,9}$/u.test(value) ? Math.min(Number(value), MAX_ASK_DEPTH) : MAX_ASK_DEPTH;
 }
 
-/** Returns the depth that the content of a `/proc/<pid>/environ` says; see {@linkcode parseAskDepth}. */
+/** Returns the greatest depth that the contents of `/proc/<pid>/environ` say; see {@linkcode parseAskDepth}. */
 export function askDepthOfEnviron(environ: string): number {
   const prefix = `${ASK_DEPTH_VARIABLE}=`;
   // A variable can stand there twice; which one counts depends on the program.
@@ -48,12 +47,37 @@ export function askDepthOfEnviron(environ: string): number {
 export async function effectiveAskDepth(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  let depth = parseAskDepth(env[ASK_DEPTH_VARIABLE]);
+  const depth = parseAskDepth(env[ASK_DEPTH_VARIABLE]);
+  if (process.platform === "win32" || depth === MAX_ASK_DEPTH) return depth;
   const look = process.platform === "linux" ? fromProc : fromPs;
-  if (process.platform === "win32") return depth;
-  let pid = process.ppid;
+  return Math.max(depth, await look(process.ppid));
+}
+
+/**
+ * Walks up by what the shell reads itself, then prints all environments at once. The field is taken
+ * from `status`, where the name of a process, which may hold anything, is escaped.
+ */
+const ENVIRONS_OF_ANCESTORS = `
+pid=$1 files= steps=0
+while [ "$pid" -gt 1 ] && [ "$steps" -lt ${MAX_ANCESTORS} ]; do
+  files="$files /proc/$pid/environ" parent=0 steps=$((steps + 1))
+  while read -r key value; do
+    if [ "$key" = PPid: ]; then parent=$value; break; fi
+  done < "/proc/$pid/status"
+  pid=$parent
+done
+exec cat $files /dev/null
+`;
+
+async function fromProc(pid: number): Promise<number> {
+  return askDepthOfEnviron(await readProc(ENVIRONS_OF_ANCESTORS, [String(pid)]));
+}
+
+async function fromPs(first: number): Promise<number> {
+  let depth = 0;
+  let pid = first;
   for (let step = 0; step < MAX_ANCESTORS && pid > 1 && depth < MAX_ASK_DEPTH; step++) {
-    const ancestor = await look(pid);
+    const ancestor = await ancestorFromPs(pid);
     depth = Math.max(depth, ancestor.depth);
     pid = ancestor.parent;
   }
@@ -66,24 +90,8 @@ interface Ancestor {
   readonly parent: number;
 }
 
-async function fromProc(pid: number): Promise<Ancestor> {
-  const [environ, stat] = await Promise.all([
-    readOr(`/proc/${pid}/environ`),
-    readOr(`/proc/${pid}/stat`),
-  ]);
-  return { depth: askDepthOfEnviron(environ), parent: parseProcStat(stat)?.ppid ?? 0 };
-}
-
-async function readOr(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch {
-    return "";
-  }
-}
-
 /** macOS and the BSDs: `ps` prints the environment behind the command, separated by blanks. */
-async function fromPs(pid: number): Promise<Ancestor> {
+async function ancestorFromPs(pid: number): Promise<Ancestor> {
   const [parent, command] = await Promise.all([
     ps(["-o", "ppid=", "-p", String(pid)]),
     ps(["eww", "-o", "command=", "-p", String(pid)]),

@@ -4,9 +4,9 @@
  * @module
  */
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
+import { readProc } from "./proc_files.ts";
 import { isWindows } from "./runtime.ts";
 
 /** How long a killed group is waited for. A process in uninterruptible sleep outlives even KILL. */
@@ -100,15 +100,9 @@ export function parseProcStat(text: string): (Row & { readonly ppid: number }) |
 }
 
 async function procTable(): Promise<Row[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/u.test(name));
-  const rows = await Promise.all(pids.map(async (pid) => {
-    try {
-      return parseProcStat(await readFile(`/proc/${pid}/stat`, "utf8"));
-    } catch {
-      return undefined; // It ended meanwhile.
-    }
-  }));
-  return rows.filter((row) => row !== undefined);
+  const text = await readProc("exec cat /proc/[0-9]*/stat");
+  // A name can hold a newline, and behind it anything but the number that the next row begins with.
+  return text.split(/\n(?=\d+ \()/u).map(parseProcStat).filter((row) => row !== undefined);
 }
 
 function psTable(): Promise<Row[]> {
