@@ -3,17 +3,11 @@
  *
  * @module
  */
+import { OVERRIDE_VARIABLE, PROVIDER_VARIABLE } from "../base/fenced_variables.ts";
 import type { AgentEntry } from "../config/types.ts";
-
-/** Overrides of the asking agent's configuration. */
-const OVERRIDE = /^AGENT_/u;
 
 /** What mm exports to its own commands: this mm, this configuration, this conversation. */
 const OWN = new Set(["MM_BIN", "MM_CONFIG", "MM_TRANSCRIPT", "MM_ASK_DEPTH"]);
-
-/** Accounts with model providers: not for another vendor's agent unless its entry passes them. */
-const PROVIDER =
-  /^(?:OPENAI|ANTHROPIC|CLAUDE|GEMINI|GOOGLE|MISTRAL|OPENROUTER|DEEPSEEK|GROQ|XAI|AZURE_OPENAI)_/u;
 
 /** Options of {@linkcode childEnvironment}. */
 export interface ChildEnvironmentOptions {
@@ -30,8 +24,8 @@ export function childEnvironment(options: ChildEnvironmentOptions): Record<strin
   const foreign = entry.command !== undefined;
   const child: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || OVERRIDE.test(name) || OWN.has(name)) continue;
-    if (foreign && PROVIDER.test(name)) continue;
+    if (value === undefined || OVERRIDE_VARIABLE.test(name) || OWN.has(name)) continue;
+    if (foreign && PROVIDER_VARIABLE.test(name)) continue;
     child[name] = value;
   }
   return {
