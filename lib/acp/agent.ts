@@ -40,6 +40,8 @@ export interface ServeAcpOptions {
   readonly version: string;
   /** Ends the connection. */
   readonly signal: AbortSignal;
+  /** Takes the warnings of the sessions. @default {they reach the client only} */
+  readonly warn?: (line: string) => void;
   /** Takes lines for whoever looks for a fault. @default {nothing is logged} */
   readonly log?: (line: string) => void;
 }
@@ -49,7 +51,7 @@ export interface ServeAcpOptions {
  * runs is cancelled then; the caller closes the host.
  */
 export async function serveAcp(options: ServeAcpOptions): Promise<void> {
-  const { host, streams, version, signal, log = () => {} } = options;
+  const { host, streams, version, signal, warn = () => {}, log = () => {} } = options;
   const { apiKey, headers } = host.config.model;
   const redact = redactor([apiKey, ...Object.values(headers ?? {})]);
   const replies = new Replies();
@@ -75,7 +77,7 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
       log(`An update was not sent: ${messageOf(error)}`);
     }
   };
-  const sessions = new Sessions({ host, client: () => connection.client, send, redact, log });
+  const sessions = new Sessions({ host, client: () => connection.client, send, redact, warn, log });
   let abilities = NO_ABILITIES;
 
   const app = agent({ name: "mm" });

@@ -29,6 +29,8 @@ export interface SessionsOptions {
   /** Sends one update of a session; must not throw. */
   readonly send: (sessionId: string, update: SessionUpdate) => void;
   readonly redact: (text: string) => string;
+  /** Takes the warnings of all sessions, for who reads no updates. */
+  readonly warn: (line: string) => void;
   readonly log: (line: string) => void;
 }
 
@@ -55,7 +57,7 @@ export class Sessions {
    * @throws {RequestError} -32602 when the directory is none.
    */
   async open(params: NewSessionRequest, options: OpenOptions): Promise<NewSessionResponse> {
-    const { host, client, send, redact, log } = this.#options;
+    const { host, client, send, redact, warn, log } = this.#options;
     await checkDirectory(params.cwd);
     let id = "";
     const updates = new SessionUpdates({
@@ -64,7 +66,10 @@ export class Sessions {
     });
     const session = await host.createSession({
       cwd: params.cwd,
-      emit: (event) => updates.take(event),
+      emit: (event) => {
+        updates.take(event);
+        if (event.type === "notice" && event.severity !== "info") warn(redact(event.text));
+      },
       askPermission: permissionAsker({ client: client(), sessionId: () => id }),
     });
     id = session.id;

@@ -71,6 +71,7 @@ export class ScriptedSession implements Session {
   commands: readonly CommandInfo[] = [
     { name: "ask-bob", description: "Ask bob", hint: "question" },
   ];
+  readonly instructions = "";
   yolo = false;
   closed = false;
   readonly #host: ScriptedHost;

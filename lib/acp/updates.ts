@@ -31,6 +31,9 @@ export class SessionUpdates {
   #half = { messageId: "", unit: "" };
   /** The `ask_agent` call of each ask that the model made. */
   readonly #asks = new Map<string, string>();
+  /** Notices that came between prompts, for a client that has a place for them only in an answer. */
+  readonly #later: SessionUpdate[] = [];
+  #prompting = false;
   #shown = false;
   #speaker: string | undefined;
 
@@ -60,12 +63,15 @@ export class SessionUpdates {
   /** A prompt begins. */
   begin(): void {
     this.open();
+    this.#prompting = true;
     this.#shown = false;
     this.#speaker = undefined;
+    for (const update of this.#later.splice(0)) this.send(update);
   }
 
   /** A prompt ended: nothing of it may follow its reply, and no call stays open. */
   end(): void {
+    this.#prompting = false;
     this.#calls.end();
   }
 
@@ -167,17 +173,20 @@ export class SessionUpdates {
   #notice(event: EventOf<"notice">): void {
     const text = headOf(event.text, MAX_PART);
     if (text === "") return;
-    this.#shown ||= event.severity !== "info";
+    if (this.#prompting) this.#shown ||= event.severity !== "info";
     if (this.#options.notices) {
       return this.send({ sessionUpdate: "notice", severity: event.severity, title: text });
     }
     // An older client has no place for notices: information goes where thoughts go, a warning has to
     // be seen and goes where the answer goes.
-    this.send({
+    const update: SessionUpdate = {
       sessionUpdate: event.severity === "info" ? "agent_thought_chunk" : "agent_message_chunk",
       messageId: randomUUID(),
       content: { type: "text", text: `${text}\n\n` },
       _meta: metaOf({ notice: event.severity }),
-    });
+    };
+    // Between prompts there is no answer to put it into.
+    if (this.#prompting) this.send(update);
+    else this.#later.push(update);
   }
 }

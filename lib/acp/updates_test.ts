@@ -163,6 +163,24 @@ test("a notice is a notice where the client takes them, else visible text of its
   assert.notEqual(ids[0], ids[1]);
 });
 
+test("a notice between prompts comes with the next one where the client has no place for it", () => {
+  const { sent, updates } = collect();
+  updates.end();
+  updates.take({ type: "notice", severity: "warning", text: "the window is small" });
+  assert.deepEqual(sent, []);
+  updates.begin();
+  assert.deepEqual(sent.map((update) => update.sessionUpdate), ["agent_message_chunk"]);
+  assert.equal(updates.shown, false, "it is not the answer to this prompt");
+  updates.end();
+  updates.begin();
+  assert.equal(sent.length, 1);
+
+  const modern = collect({ notices: true });
+  modern.updates.end();
+  modern.updates.take({ type: "notice", severity: "warning", text: "the window is small" });
+  assert.equal(modern.sent.length, 1);
+});
+
 test("a character that is split between two pieces arrives whole", () => {
   const { sent, updates } = collect();
   updates.take({ type: "text", messageId: "m", text: "a\ud83d" });

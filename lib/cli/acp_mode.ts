@@ -9,6 +9,7 @@ import { guardConsole } from "../acp/console.ts";
 import { VERSION } from "../base/version.ts";
 import { stdoutBytes } from "../platform/stdout_bytes.ts";
 import type { ModeOptionsOf } from "./mode.ts";
+import { safeText } from "./safe_text.ts";
 
 /** Serves one client until it closes stdin. Returns the exit status. */
 export async function runAcpMode(
@@ -39,6 +40,7 @@ export async function runAcpMode(
     },
     version: VERSION,
     signal: lifetime.signal,
+    warn: (line) => say(safeText(line)),
     ...(options.verbose ? { log: say } : {}),
   });
   return 0;

@@ -17,16 +17,19 @@ export function bannerText(
     readonly host: Pick<SessionHost, "title" | "label" | "config">;
     readonly cwd: string;
     readonly yolo: boolean;
+    /** Which project instructions were read; empty when there are none. */
+    readonly instructions: string;
     readonly paint: Paint;
   },
 ): string {
-  const { host, cwd, yolo, paint } = options;
+  const { host, cwd, yolo, instructions, paint } = options;
   const shown = (text: string) => visibleText(oneLine(text, 200));
   const lines = [
     `${paint.bold(shown(host.title))} · ${shown(host.label)}`,
     `in ${shown(cwd)}`,
     yolo ? "yolo is on: calls run without a question" : "calls that change things ask first",
   ];
+  if (instructions !== "") lines.push(`project instructions: ${shown(instructions)}`);
   for (const { name, description } of host.config.agents) {
     const text = description === undefined ? "" : ` ${oneLine(description, DESCRIPTION_WIDTH)}`;
     lines.push(`/ask-${shown(name)}${paint.dim(visibleText(text))}`);

@@ -10,10 +10,24 @@ test("bannerText() names the agent, its model, the directory, yolo and who can b
     agents: [{ name: "bob", path: "/bob.yaml", description: "Reviews" }],
   } as unknown as AgentConfig;
   const host = { title: "My agent\x1b[2J", label: "x/y", config };
-  const banner = bannerText({ host, cwd: "/work", yolo: true, paint: createPaint(false) });
+  const banner = bannerText({
+    host,
+    cwd: "/work",
+    yolo: true,
+    instructions: "",
+    paint: createPaint(false),
+  });
   assert.match(banner, /^My agent\\x1b\[2J · x\/y\nin \/work\nyolo is on.*\n\/ask-bob Reviews\n/u);
-  const careful = bannerText({ host, cwd: "/work", yolo: false, paint: createPaint(false) });
+  const careful = bannerText({
+    host,
+    cwd: "/work",
+    yolo: false,
+    instructions: "a file",
+    paint: createPaint(false),
+  });
   assert.doesNotMatch(careful, /yolo is on/u);
+  assert.match(careful, /\nproject instructions: a file\n/u);
+  assert.doesNotMatch(banner, /instructions/u);
 });
 
 test("completionsOf() completes names of commands and nothing behind them", () => {

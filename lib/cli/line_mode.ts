@@ -4,6 +4,7 @@
  * @module
  */
 import process from "node:process";
+import type { EngineEvent } from "../engine/events.ts";
 import type { Session } from "../session/types.ts";
 import { bannerText } from "./banner.ts";
 import { createInterrupts, onInterruptSignal } from "./interrupt.ts";
@@ -59,12 +60,17 @@ export async function runLineMode(
   lifetime.add(() => Promise.resolve(input.close()));
 
   try {
+    // What the session says at its beginning belongs below the banner.
+    let early: EngineEvent[] | undefined = [];
     session = await host.createSession({
       cwd,
-      emit: renderer.event,
+      emit: (event) => void (early === undefined ? renderer.event(event) : early.push(event)),
       askPermission: createPermissionAsker({ input, renderer, paint }),
     });
-    renderer.lines(bannerText({ host, cwd, yolo: session.yolo, paint }));
+    const { yolo, instructions } = session;
+    renderer.lines(bannerText({ host, cwd, yolo, instructions, paint }));
+    for (const event of early) renderer.event(event);
+    early = undefined;
     while (!leaving.signal.aborted) {
       const line = await nextPrompt(input, leaving.signal);
       renderer.lineTyped();

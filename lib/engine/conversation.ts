@@ -16,7 +16,7 @@ export interface Journal {
 /** One conversation. */
 export class Conversation {
   #messages: Message[];
-  readonly #system: string | undefined;
+  #system: string | undefined;
   readonly #journal: Journal | undefined;
 
   /** Begins an empty conversation under a system prompt; `journal` is told of what is added. */
@@ -31,8 +31,9 @@ export class Conversation {
     return this.#messages;
   }
 
-  /** Forgets everything but the system prompt. */
-  clear(): void {
+  /** Forgets everything but the system prompt, or begins anew under another one. */
+  clear(system: string | undefined = this.#system): void {
+    this.#system = system;
     this.#messages = opening(this.#system);
   }
 

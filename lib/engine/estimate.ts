@@ -5,8 +5,8 @@
  */
 import type { Message } from "../model/types.ts";
 
-/** Characters of a token, on average. */
-const CHARACTERS_PER_TOKEN = 3.5;
+/** Characters (UTF-16 units) of a token, on average. */
+export const CHARACTERS_PER_TOKEN = 3.5;
 
 /** Returns the estimated tokens of a text. */
 export function estimateTextTokens(characters: number): number {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { resultText } from "../agents/ask_agent_tool.ts";
+import { ASK_AGENT, resultText } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import { messageOf } from "../base/errors.ts";
 import type { AgentConfig } from "../config/types.ts";
@@ -17,6 +17,9 @@ import { FileViews } from "../tools/file_views.ts";
 import type { Tool } from "../tools/tool.ts";
 import { agentsText, helpText, modelText, statusText, toolsText } from "./info.ts";
 import type { CommandExports } from "./command_exports.ts";
+import { type ConversationOpening, openConversation } from "./conversation_opening.ts";
+import { InstructionsReporter } from "./instructions_reporter.ts";
+import type { ProjectInstructions } from "./project_instructions.ts";
 import { commandsOf, type InfoName, readCommand } from "./slash.ts";
 import { typedAsk } from "./typed_ask.ts";
 import type { CommandInfo, PromptInput, PromptResult, Session } from "./types.ts";
@@ -34,6 +37,8 @@ export interface AgentSessionOptions {
   readonly tools: (yolo: () => boolean) => readonly Tool[];
   readonly commands: Commands;
   readonly conversation: Conversation;
+  /** What the conversation begins with. */
+  readonly opening: ConversationOpening;
   readonly exports: CommandExports;
   readonly onClose: () => void;
 }
@@ -49,6 +54,8 @@ export class AgentSession implements Session {
   #files = new FileViews();
   readonly #closing = new AbortController();
   #queue: Promise<unknown> = Promise.resolve();
+  readonly #reporter: InstructionsReporter;
+  #instructions: ProjectInstructions;
 
   /** Creates the session; nothing runs yet. */
   constructor(options: AgentSessionOptions) {
@@ -58,6 +65,13 @@ export class AgentSession implements Session {
     this.yolo = options.config.yolo;
     this.commands = commandsOf(this.#agents);
     this.#tools = options.tools(() => this.yolo);
+    this.#reporter = new InstructionsReporter(options);
+    this.#instructions = this.#opened(options.opening);
+  }
+
+  get instructions(): string {
+    const { section, state } = this.#instructions;
+    return section === undefined ? "" : state;
   }
 
   prompt(
@@ -74,6 +88,7 @@ export class AgentSession implements Session {
 
   async close(): Promise<void> {
     this.#closing.abort(new Error("The session was closed"));
+    this.#reporter.close();
     await this.#queue;
     await this.#options.commands.close();
     await this.#options.exports.close();
@@ -96,7 +111,7 @@ export class AgentSession implements Session {
       case "info":
         return this.#say(this.#info(command.name, command.rest));
       case "new":
-        this.#begin();
+        await this.#begin();
         return this.#say("A fresh conversation begins.");
       case "quit":
         return { ...this.#result({ kind: "answered" }), action: "quit" };
@@ -106,14 +121,24 @@ export class AgentSession implements Session {
   }
 
   /** What was said, read and permitted belongs to the conversation that ends here. */
-  #begin(): void {
-    this.#options.conversation.clear();
+  async #begin(): Promise<void> {
+    const { cwd } = this;
+    const { config, model, conversation } = this.#options;
+    const opening = await openConversation({ cwd, config, window: model.contextWindow });
+    conversation.clear(opening.system);
+    this.#instructions = this.#opened(opening);
     this.#options.gate.forget();
     this.#files = new FileViews();
   }
 
+  #opened({ instructions, window }: ConversationOpening): ProjectInstructions {
+    this.#reporter.begin(instructions, window);
+    return instructions;
+  }
+
   async #turn(input: PromptInput, signal: AbortSignal): Promise<PromptResult> {
     const { config, conversation, model, exports, ...rest } = this.#options;
+    this.#reporter.look();
     const outcome = await runTurn({
       conversation,
       model,
@@ -125,6 +150,7 @@ export class AgentSession implements Session {
       bashTimeoutMs: config.bashTimeoutMs,
       bashTimeoutMaxMs: config.bashTimeoutMaxMs,
       tools: this.#tools,
+      withheld: (name) => name === ASK_AGENT ? rest.pool.limit : undefined,
       gate: rest.gate,
       yolo: () => this.yolo,
       emit: rest.emit,
@@ -134,6 +160,7 @@ export class AgentSession implements Session {
       commands: rest.commands,
       commandEnv: () => exports.environment(conversation.messages),
     });
+    this.#reporter.look();
     return { ...outcome, label: model.label };
   }
 
@@ -188,6 +215,7 @@ export class AgentSession implements Session {
           model,
           messages: conversation.messages,
           configFile: config.file,
+          instructions: this.#instructions.state,
         });
     }
   }

@@ -15,7 +15,7 @@ import type { Scratch } from "../platform/scratch.ts";
 import type { Tool } from "../tools/tool.ts";
 import { AgentSession } from "./agent_session.ts";
 import { CommandExports } from "./command_exports.ts";
-import { builtinSystemPrompt } from "./system_prompt.ts";
+import { openConversation } from "./conversation_opening.ts";
 import type { CreateSessionOptions, Session, SessionHost } from "./types.ts";
 
 /** Options of {@linkcode Host}. */
@@ -43,6 +43,7 @@ export class Host implements SessionHost {
   readonly #options: HostOptions;
   readonly #sessions = new Set<Session>();
   #facts: ModelFacts = {};
+  #closed = false;
 
   /** Creates the host and begins to ask the model server what it is; nothing waits for the answer. */
   constructor(options: HostOptions) {
@@ -66,10 +67,13 @@ export class Host implements SessionHost {
     return this.#facts.images === true;
   }
 
-  createSession(options: CreateSessionOptions): Promise<Session> {
+  async createSession(options: CreateSessionOptions): Promise<Session> {
     const { config, env, model, pool, depth, scratch } = this.#options;
     const { cwd, emit } = options;
     const id = crypto.randomUUID();
+    const opening = await openConversation({ cwd, config, window: model.contextWindow });
+    // It was closed while the file was read.
+    if (this.#closed) throw new Error("Cannot open a session: mm is ending");
     const gate = new Gate({
       rules: config.permissions,
       honourAllowRules: depth === 0,
@@ -85,7 +89,8 @@ export class Host implements SessionHost {
       gate,
       tools: (yolo) => this.#tools({ gate, emit, yolo }),
       commands: this.#options.createCommands(),
-      conversation: new Conversation(config.system ?? builtinSystemPrompt({ cwd })),
+      conversation: new Conversation(opening.system),
+      opening,
       exports: new CommandExports({
         sessionId: id,
         scratch,
@@ -96,11 +101,12 @@ export class Host implements SessionHost {
       onClose: () => this.#sessions.delete(session),
     });
     this.#sessions.add(session);
-    return Promise.resolve(session);
+    return session;
   }
 
   async close(): Promise<void> {
     const { pool } = this.#options;
+    this.#closed = true;
     // At the same time: the end of its input tells an asked agent what a cancel would.
     await Promise.all([pool.close(), ...[...this.#sessions].map((session) => session.close())]);
     await this.#options.scratch.close();

@@ -50,15 +50,18 @@ export interface StatusOptions {
   readonly model: ModelClient;
   readonly messages: readonly Message[];
   readonly configFile: string | undefined;
+  /** What is the case with the project's instructions; empty when there are none. */
+  readonly instructions: string;
 }
 
 /** The lines of `/status`. */
 export function statusText(options: StatusOptions): string {
-  const { id, cwd, yolo, model, messages, configFile } = options;
+  const { id, cwd, yolo, model, messages, configFile, instructions } = options;
   return [
     `model: ${modelText(model)}`,
     `directory: ${cwd}`,
     `configuration: ${configFile ?? "built-in defaults"}`,
+    `project instructions: ${instructions === "" ? "none" : instructions}`,
     `yolo: ${yolo ? "on" : "off"}`,
     `conversation: ${messages.length} messages, about ${estimateTokens(messages)} tokens`,
     `session: ${id}`,

@@ -59,6 +59,8 @@ export interface Session {
   readonly cwd: string;
   /** Changes when agents do; a front end reads it when it needs it. */
   readonly commands: readonly CommandInfo[];
+  /** Which project instructions were read, in one line; empty when there are none. */
+  readonly instructions: string;
   /** Whether gated calls run without a question. */
   yolo: boolean;
   /**
