@@ -5,6 +5,7 @@
  * @module
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { clearTimeout, setTimeout } from "node:timers";
 import { isWindows } from "./runtime.ts";
 
 /** Ends the groups it was told of when this process ends, in whatever way it ends. */
@@ -42,8 +43,14 @@ for group in $groups; do kill -KILL "-$group"; done
 exit 0
 `;
 
-/** A helper that lived longer, in milliseconds, is replaced when it is killed. */
+/**
+ * A helper that lived longer, in milliseconds, is replaced at once when it is killed; one that did not
+ * stay up after this time, ...
+ */
 const RESTART_AFTER_MS = 500;
+
+/** ... which doubles each time up to this one, so that a system without a shell is left in peace. */
+const RESTART_MAX_MS = 60_000;
 
 /**
  * Returns a reaper whose helper starts with the first group. It never throws and keeps no event
@@ -54,6 +61,8 @@ export function createReaper(): Reaper {
   if (isWindows) return { add() {}, del() {}, close() {} };
   const groups = new Set<number>();
   let helper: ChildProcess | undefined;
+  let waitMs = RESTART_AFTER_MS;
+  let retry: ReturnType<typeof setTimeout> | undefined;
 
   const tell = (line: string) => helper?.stdin?.write(line);
 
@@ -74,8 +83,10 @@ export function createReaper(): Reaper {
     const gone = () => {
       if (helper !== started) return;
       helper = undefined;
-      // Someone killed it. One that does not stay up is not tried again before the next group.
-      if (groups.size > 0 && performance.now() - since > RESTART_AFTER_MS) start();
+      if (groups.size === 0) return;
+      if (performance.now() - since <= RESTART_AFTER_MS) return startLater();
+      waitMs = RESTART_AFTER_MS;
+      start();
     };
     started.once("error", gone);
     started.once("exit", gone);
@@ -83,6 +94,15 @@ export function createReaper(): Reaper {
     started.unref();
     (started.stdin as { unref?: () => void } | null)?.unref?.();
     for (const pgid of groups) tell(`add ${pgid}\n`);
+  }
+
+  function startLater(): void {
+    clearTimeout(retry);
+    retry = setTimeout(() => {
+      if (helper === undefined && groups.size > 0) start();
+    }, waitMs);
+    retry.unref();
+    waitMs = Math.min(2 * waitMs, RESTART_MAX_MS);
   }
 
   return {
@@ -96,6 +116,7 @@ export function createReaper(): Reaper {
       if (groups.delete(pgid)) tell(`del ${pgid}\n`);
     },
     close() {
+      clearTimeout(retry);
       groups.clear();
       helper?.stdin?.end();
       helper = undefined;

@@ -98,6 +98,39 @@ test("a helper ignores signals, and one that was killed is replaced", async () =
   for (const group of [first, second]) await goneWithin(group, 4000);
 });
 
+test("a helper that was killed as soon as it started is replaced a little later", async () => {
+  const { started, line, groups: [free, first, second] } = await program({
+    then: `
+      const { execFileSync } = await import("node:child_process");
+      const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+      const helpers = () => execFileSync("ps", ["-axo", "pid=,ppid=,args="], { encoding: "utf8" })
+        .split("\\n").map((row) => row.trim().split(/ +/u))
+        .filter((row) => Number(row[1]) === process.pid && row.at(-1) === "mm-reaper")
+        .map((row) => Number(row[0]));
+      // Until one is hit young: how long the start took is not known here.
+      const killed = [];
+      while (killed.length < 3) {
+        for (const helper of helpers()) {
+          if (killed.includes(helper)) continue;
+          killed.push(helper);
+          process.kill(helper, "SIGKILL");
+        }
+        await pause(10);
+      }
+      while (!helpers().some((helper) => !killed.includes(helper))) await pause(20);
+      console.log(JSON.stringify({ replaced: true }));
+      setInterval(() => {}, 1000);
+    `,
+  });
+  try {
+    assert.deepEqual(await line(), { replaced: true });
+  } finally {
+    process.kill(-free, "SIGKILL");
+    started.kill("SIGKILL");
+  }
+  for (const group of [first, second]) await goneWithin(group, 4000);
+});
+
 test("a reaper does not keep the program alive, and the groups end with it", async () => {
   const { started, groups: [free, first, second] } = await program({ then: "process.exit(0);" });
   await exited(started);
