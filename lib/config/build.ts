@@ -54,6 +54,7 @@ export async function buildConfig(
     watchdogTimeoutMs: values.watchdogTimeout,
     maxTurns: values.maxTurns,
     agentsMd: agentsMdOf(values.agentsMd, options),
+    sessions: values.sessions,
     structuredOutput: await structuredOutputOf(values.structuredOutput, options),
     agents: await Promise.all(
       Object.entries(values.mmConfigs ?? {}).map(([name, entry]) => entryOf(name, entry, options)),

@@ -86,6 +86,8 @@ ${contextWindow === undefined ? "#contextWindow: 32768" : `contextWindow: ${cont
 
 # The project's own instructions, read from the working directory. maxChars 0: no limit.
 #agentsMd: {enabled: true, path: AGENTS.md, maxChars: 0}
+# Saved conversations (mm -continue, /resume): how many of each project; 0 for all.
+#sessions: {enabled: true, keep: 200}
 
 # Answers are JSON of this shape, and nothing else. Also {file: schema.json} beside this file.
 #structuredOutput:

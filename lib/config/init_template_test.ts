@@ -33,6 +33,7 @@ test("initTemplate writes what was found, and the file loads", async () => {
       bashTimeoutMaxMs: 600_000,
       watchdogTimeoutMs: 300_000,
       agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
+      sessions: { enabled: true, keep: 200 },
       agents: [],
       mcpServers: [],
     });
@@ -68,7 +69,7 @@ test("each key that initTemplate comments out can be made active", async () => {
 test("limits that initTemplate comments out show their defaults", async () => {
   const text = initTemplate({ provider: "ollama" });
   const limits = text.replaceAll(
-    /^#(maxOutput|bashTimeout|bashTimeoutMax|watchdogTimeout|yolo|agentsMd):/gmu,
+    /^#(maxOutput|bashTimeout|bashTimeoutMax|watchdogTimeout|yolo|agentsMd|sessions):/gmu,
     "$1:",
   );
   await inTestDir(async (dir) => {

@@ -54,6 +54,9 @@ export async function loadConfig(options: LoadConfigOptions): Promise<AgentConfi
 
   const kept = keepSecretsAtHome(read.values, overrides);
   const values: AgentFile = { ...kept.values, ...overrides.values };
+  if (overrides.sessions !== undefined) {
+    values.sessions = { ...values.sessions, enabled: overrides.sessions };
+  }
   const problem = (path: readonly [AgentFileKey, ...KeyPath], text: string) => {
     const name = overrides.names[path[0]];
     if (name === undefined && found !== undefined && source !== undefined) {

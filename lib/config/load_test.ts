@@ -13,6 +13,7 @@ const DEFAULTS = {
   bashTimeoutMaxMs: 600_000,
   watchdogTimeoutMs: 300_000,
   agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
+  sessions: { enabled: true, keep: 200 },
   agents: [],
   mcpServers: [],
 };
@@ -93,6 +94,7 @@ watchdogTimeout: 1h
 maxTurns: 3
 agentsMd: {enabled: false, path: ~/notes.md, maxChars: 9}
 structuredOutput: {schema: {type: object}}
+sessions: {keep: 0}
 mmConfigs:
   zoe: {command: [./run, --x, ../y]}
   bob: {path: a/bob.yaml, description: d, yolo: false, timeout: 2m, env: {A: b}, cwd: ~/w}
@@ -130,6 +132,7 @@ acp: {title: Ada}
       maxTurns: 3,
       agentsMd: { enabled: false, path: "/home/ada/notes.md", maxChars: 9 },
       structuredOutput: { schema: { type: "object" } },
+      sessions: { enabled: true, keep: 0 },
       agents: [
         { name: "zoe", command: [join(dir.path, "run"), "--x", "../y"] },
         {

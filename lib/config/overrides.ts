@@ -35,7 +35,7 @@ const OVERRIDABLE: Partial<Record<AgentFileKey, Reading>> = {
 
 const PREFIX = "AGENT_";
 
-/** Belongs to the saved sessions; only its form is checked here. */
+/** Whether conversations are saved: the one override of a part of a key. */
 const SESSIONS = "SESSIONS";
 
 const BOOLEANS: Readonly<Record<string, boolean>> = {
@@ -60,6 +60,8 @@ export interface Overrides {
   readonly values: Partial<AgentFile>;
   /** Where each value came from, for errors: `AGENT_BASH_TIMEOUT`, `-model`. */
   readonly names: Partial<Record<AgentFileKey, string>>;
+  /** Of `AGENT_SESSIONS`: whether conversations are saved. */
+  readonly sessions?: boolean;
   readonly problems: readonly Problem[];
   /** Sentences for variables that look like an override and are none. */
   readonly warnings: readonly string[];
@@ -103,7 +105,13 @@ export function readOverrides(options: ReadOverridesOptions): Overrides {
   if (sessions !== undefined && sessions !== "on" && sessions !== "off") {
     problems.push({ where: PREFIX + SESSIONS, text: `must be on or off${notText(sessions)}` });
   }
-  return { values: values as Partial<AgentFile>, names, problems, warnings: warningsOf(env) };
+  return {
+    values: values as Partial<AgentFile>,
+    names,
+    ...(sessions === undefined ? {} : { sessions: sessions === "on" }),
+    problems,
+    warnings: warningsOf(env),
+  };
 }
 
 function readText(

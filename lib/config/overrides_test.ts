@@ -54,6 +54,7 @@ test("every scalar key has its variable", async () => {
       watchdogTimeoutMs: 250,
       maxTurns: 7,
       agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
+      sessions: { enabled: false, keep: 200 },
       agents: [],
       mcpServers: [],
     });
@@ -226,5 +227,16 @@ test("a key of a file that names no server does not go to one that a variable na
       (await dir.load({ env: { AGENT_BASE_URL: "http://h/v1" } })).model.apiKey,
       undefined,
     );
+  });
+});
+
+test("AGENT_SESSIONS decides whether conversations are saved, and leaves how many to the file", async () => {
+  await inTestDir(async (dir) => {
+    await dir.write("agent.yaml", "sessions: {enabled: false, keep: 9}");
+    const sessions = async (value?: string) =>
+      (await dir.load({ env: value === undefined ? {} : { AGENT_SESSIONS: value } })).sessions;
+    assert.deepEqual(await sessions(), { enabled: false, keep: 9 });
+    assert.deepEqual(await sessions("on"), { enabled: true, keep: 9 });
+    assert.deepEqual(await sessions("off"), { enabled: false, keep: 9 });
   });
 });

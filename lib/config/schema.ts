@@ -11,6 +11,7 @@ import { mcpKeys } from "./mcp_keys.ts";
 import { mmConfigsKeys } from "./mm_configs.ts";
 import { modelKeys } from "./model_keys.ts";
 import { permissionKeys } from "./permission_keys.ts";
+import { sessionsKeys } from "./sessions_keys.ts";
 import { structuredOutputKeys } from "./structured_output_keys.ts";
 
 const identityKeys = {
@@ -35,6 +36,7 @@ export const agentFileSchema = group({
   ...limitKeys,
   ...agentsMdKeys,
   ...structuredOutputKeys,
+  ...sessionsKeys,
   ...mmConfigsKeys,
   ...mcpKeys,
   acp: identityKeys.acp,

@@ -97,6 +97,13 @@ export interface StructuredOutputConfig {
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
+/** Whether and how many conversations are saved. */
+export interface SessionsConfig {
+  readonly enabled: boolean;
+  /** Conversations that are kept of each project; 0 for all. */
+  readonly keep: number;
+}
+
 /** The whole configuration of one agent. */
 export interface AgentConfig {
   /** The file it came from, absolute; absent for the built-in defaults. */
@@ -115,6 +122,7 @@ export interface AgentConfig {
   /** Absent: unlimited. */
   readonly maxTurns?: number;
   readonly agentsMd: AgentsMdConfig;
+  readonly sessions: SessionsConfig;
   /** Present for an agent that answers with JSON. */
   readonly structuredOutput?: StructuredOutputConfig;
   /** Agents that may be asked, in the order of the file. */

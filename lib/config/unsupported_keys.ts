@@ -13,7 +13,6 @@ export const UNSUPPORTED_KEYS: readonly string[] = [
   "agents",
   "hooks",
   "skills",
-  "sessions",
   "compaction",
 ];
 
