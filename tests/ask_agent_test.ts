@@ -341,14 +341,14 @@ test("a permission question of bob's that stays open trips no watchdog", () =>
     });
     await writeAgents(p, {
       server,
-      you: { watchdogTimeout: "700ms", permissions: { allow: ["ask_agent"] } },
-      bob: { watchdogTimeout: "700ms" },
+      you: { watchdogTimeout: "2s", permissions: { allow: ["ask_agent"] } },
+      bob: { watchdogTimeout: "2s" },
     });
     const editor = p.editor();
     const session = await editor.start();
     const turn = editor.prompt(session, "go");
     const question = await editor.waitForPermission();
-    await new Promise((resolve) => setTimeout(resolve, 1800));
+    await new Promise((resolve) => setTimeout(resolve, 4000));
     question.choose("allow_once");
     assert.equal((await turn).stopReason, "end_turn");
   }));

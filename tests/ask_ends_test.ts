@@ -126,14 +126,14 @@ test("bob whose file does not exist", () =>
 
 test("bob that is silent times out by his own entry, and is usable afterwards", () =>
   withBob({
-    entry: { timeout: "700ms" },
+    entry: { timeout: "2s" },
     reply: {
       reply: forModel("bob", onUser("first", { hang: true }), onUser("second", { text: "yes" })),
     },
   }, async ({ server, editor, session }) => {
     assert.match(
       await failure(editor, session, "first"),
-      /bob timed out after 700 ms without a sign of life/,
+      /bob timed out after 2 s without a sign of life/,
     );
     await server.requests[0]?.aborted;
     await editor.prompt(session, "/ask-bob second");

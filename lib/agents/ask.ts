@@ -9,7 +9,7 @@ import { Watchdog } from "../engine/watchdog.ts";
 import type { PermissionAnswer } from "../gate/question.ts";
 import type { Usage } from "../model/types.ts";
 import { AnswerText } from "./answer_text.ts";
-import { CONNECT_TIMEOUT_MS, SESSION_TIMEOUT_MS } from "./ask_limits.ts";
+import { CONNECT_TIMEOUT_MS, MIN_CONNECT_MS, SESSION_TIMEOUT_MS } from "./ask_limits.ts";
 import { CancelGrace } from "./cancel_grace.ts";
 import { AskError, type ChildAgent, type RunningChild, untilAborted } from "./child_agent.ts";
 import {
@@ -81,7 +81,7 @@ class Ask {
     let watchdog: Watchdog | undefined;
     let end: End;
     try {
-      const helloMs = Math.min(CONNECT_TIMEOUT_MS, silenceMs);
+      const helloMs = Math.min(CONNECT_TIMEOUT_MS, Math.max(silenceMs, MIN_CONNECT_MS));
       const running = await child.running({ cwd, helloMs, signal });
       watchdog = new Watchdog({ timeoutMs: silenceMs, onTimeout: () => silence.abort() });
       end = await this.#ask(running, watchdog, either);

@@ -17,6 +17,9 @@ export const CANCEL_WAIT_MS = 1000;
 /** How long a child may take to say hello, in milliseconds. */
 export const CONNECT_TIMEOUT_MS = 30_000;
 
+/** The least that a child has for that, however short its silence may be, in milliseconds. */
+export const MIN_CONNECT_MS = 5000;
+
 /** How long a child may take to open a session, in milliseconds. */
 export const SESSION_TIMEOUT_MS = 60_000;
 

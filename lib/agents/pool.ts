@@ -85,6 +85,11 @@ export class AgentPool {
     return this.#members.size > 0 && mayAsk(this.#options.depth);
   }
 
+  /** Why this process may ask nobody, whoever its configuration names; `undefined` where it may. */
+  get limit(): string | undefined {
+    return mayAsk(this.#options.depth) ? undefined : DEPTH_REASON;
+  }
+
   /** The entries in the order of the configuration. */
   get entries(): readonly AgentEntry[] {
     return this.#options.entries;
