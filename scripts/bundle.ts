@@ -33,15 +33,17 @@ const FILE_TIME = new Date("2000-01-01T00:00:00Z");
 
 /**
  * Bundles a program into a folder, which is emptied first. Two bundles of the same sources are equal
- * to the byte, wherever they are made.
+ * to the byte, wherever they are made. Returns the files that went into it, relative to the
+ * repository's root.
  *
  * @throws {Error} when it cannot be bundled; esbuild said why on stderr.
  */
-export async function bundle(entry: string, folder: string): Promise<void> {
+export async function bundle(entry: string, folder: string): Promise<readonly string[]> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
+  let inputs: readonly string[];
   try {
-    await esbuild.build({
+    const { metafile } = await esbuild.build({
       entryPoints: { mm: entry },
       absWorkingDir: ROOT,
       outdir: folder,
@@ -57,7 +59,9 @@ export async function bundle(entry: string, folder: string): Promise<void> {
       banner: { js: BANNER },
       define: { MM_BUILD_COMMIT: JSON.stringify(await commitOf(ROOT)) },
       logLevel: "warning",
+      metafile: true,
     });
+    inputs = Object.keys(metafile.inputs);
   } finally {
     await esbuild.stop();
   }
@@ -70,6 +74,7 @@ export async function bundle(entry: string, folder: string): Promise<void> {
   for (const name of await readdir(folder, { recursive: true })) {
     await utimes(join(folder, name), FILE_TIME, FILE_TIME);
   }
+  return inputs;
 }
 
 if (import.meta.main) {

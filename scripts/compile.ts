@@ -25,11 +25,9 @@ export const EXECUTABLE: string = join(
   process.platform === "win32" ? "mm.exe" : "mm",
 );
 
-/** Options of {@linkcode compile}. */
-export interface CompileOptions {
-  /** The program, absolute. */
-  readonly entry: string;
-  /** Where its bundle goes, absolute; emptied first. */
+/** Options of {@linkcode compileBundle}. */
+export interface CompileBundleOptions {
+  /** The folder of the bundle, absolute. */
   readonly folder: string;
   /** The executable, absolute. */
   readonly executable: string;
@@ -37,35 +35,52 @@ export interface CompileOptions {
   readonly target?: string;
 }
 
+/** Options of {@linkcode compile}. */
+export interface CompileOptions extends CompileBundleOptions {
+  /** The program, absolute. */
+  readonly entry: string;
+}
+
 /**
- * Bundles a program and compiles the bundle.
+ * Bundles a program into `folder`, which is emptied first, and compiles the bundle.
  *
  * @throws {Error} when it cannot be bundled or compiled, with what to do.
  */
 export async function compile(options: CompileOptions): Promise<void> {
-  const denort = process.env.DENORT_BIN;
+  await bundle(options.entry, options.folder);
+  await compileBundle(options);
+}
+
+/**
+ * Compiles a bundle. `DENORT_BIN` is the runtime of this platform, so it is not used for another.
+ *
+ * @throws {Error} when it cannot be compiled, with what to do.
+ */
+export async function compileBundle(options: CompileBundleOptions): Promise<void> {
+  const { folder, executable, target } = options;
+  const denort = target === undefined ? process.env.DENORT_BIN : undefined;
   if (denort !== undefined && !existsSync(denort)) {
     throw new Error(`Cannot compile: DENORT_BIN names "${denort}", which does not exist`);
   }
-  await bundle(options.entry, options.folder);
   const status = await runCommand([
     ...compiler(),
     "compile",
     ...OWN_PERMISSIONS,
     "--no-check",
-    ...(options.target === undefined ? [] : ["--target", options.target]),
+    ...(target === undefined ? [] : ["--target", target]),
     ...UNSTABLE.map((feature) => `--unstable-${feature}`),
     "--include",
     CHUNKS,
     "--output",
-    options.executable,
+    executable,
     MAIN,
-  ], { cwd: options.folder });
+  ], { cwd: folder, ...(target === undefined ? {} : { without: ["DENORT_BIN"] }) });
   if (status === 0) return;
   throw new Error(
     denort === undefined
       ? `Cannot compile: deno compile ended with status ${status}. It needs the runtime denort ` +
-        `${DENO_VERSION}: let it reach dl.deno.land, or set DENORT_BIN to a denort of that version`
+        `${DENO_VERSION} for ${target ?? "this platform"}: let it be downloaded` +
+        (target === undefined ? ", or set DENORT_BIN to a denort of that version" : "")
       : `Cannot compile: deno compile ended with status ${status} (DENORT_BIN is "${denort}")`,
   );
 }

@@ -13,6 +13,8 @@ export interface RunCommandOptions {
   readonly cwd?: string;
   /** Variables besides this process's. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Variables of this process that the command does not get. @default {none} */
+  readonly without?: readonly string[];
   /** Milliseconds after which the command is killed. @default {no limit} */
   readonly timeoutMs?: number;
 }
@@ -27,10 +29,12 @@ export function runCommand(
   options: RunCommandOptions = {},
 ): Promise<number> {
   const [program, ...args] = command;
+  const env: NodeJS.ProcessEnv = { ...process.env, ...options.env };
+  for (const name of options.without ?? []) delete env[name];
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: options.cwd ?? ROOT,
-      env: { ...process.env, ...options.env },
+      env,
       stdio: ["ignore", "inherit", "inherit"],
       ...(options.timeoutMs === undefined
         ? {}

@@ -1,0 +1,82 @@
+/**
+ * `deno task test:runtimes [test file…]`: runs the end-to-end tests of the main job (or the given
+ * files) with the bundle under Node and under Bun, and with the executable `build/mm` where there is
+ * one; then `tests/runtimes_test.ts`, which runs the same job on all of them.
+ *
+ * The last line is `N passed, N failed` over all runs.
+ *
+ * @module
+ */
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { bundle, MAIN } from "./bundle.ts";
+import { countJunit } from "./checks/junit.ts";
+import { ROOT } from "./checks/repository.ts";
+import { runCommand } from "./checks/run_command.ts";
+import { EXECUTABLE } from "./compile.ts";
+import { installRuntimes, RUNTIMES } from "./release/runtimes.ts";
+
+/** The end-to-end tests of the main job. */
+const MAIN_JOB = [
+  "tests/ask_typed_test.ts",
+  "tests/ask_agent_test.ts",
+  "tests/ask_ends_test.ts",
+  "tests/ask_script_test.ts",
+  "tests/prompt_mode_test.ts",
+  "tests/processes_test.ts",
+];
+
+/** A run that hangs is ended after this many milliseconds, and has failed. */
+const TIME_LIMIT_MS = 15 * 60_000;
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** Runs test files with a program (or as they are) and returns their counts. */
+async function run(
+  name: string,
+  files: readonly string[],
+  program?: readonly string[],
+): Promise<Counts> {
+  process.stdout.write(`== ${name}\n`);
+  const report = join(ROOT, "build", `junit-${name.replaceAll(/\W+/gu, "-")}.xml`);
+  await rm(report, { force: true });
+  const status = await runCommand([
+    process.execPath,
+    "test",
+    "-A",
+    "--no-check",
+    `--junit-path=${report}`,
+    ...files,
+  ], {
+    timeoutMs: TIME_LIMIT_MS,
+    ...(program === undefined ? {} : { env: { MM_TEST_PROGRAM: JSON.stringify(program) } }),
+  });
+  const counts = countJunit(await readFile(report, "utf8").catch(() => ""));
+  const failed = counts.failed === 0 && (status !== 0 || counts.passed === 0) ? 1 : counts.failed;
+  process.stdout.write(`== ${name}: ${counts.passed} passed, ${failed} failed\n`);
+  return { passed: counts.passed, failed };
+}
+
+const chosen = process.argv.slice(2);
+const files = chosen.length === 0 ? MAIN_JOB : chosen;
+await installRuntimes();
+const folder = join(ROOT, "build", "runtimes", "bundle");
+await mkdir(folder, { recursive: true });
+await bundle(join(ROOT, "cli.ts"), folder);
+
+const runs: Counts[] = [];
+for (const { name, version, program } of RUNTIMES) {
+  runs.push(await run(`${name} ${version}`, files, [program, join(folder, MAIN)]));
+}
+if (existsSync(EXECUTABLE)) runs.push(await run("executable", files, [EXECUTABLE]));
+else process.stdout.write("== executable: there is none; the task compile makes it\n");
+runs.push(await run("all", ["tests/runtimes_test.ts"]));
+
+const total = (key: keyof Counts) => runs.reduce((sum, counts) => sum + counts[key], 0);
+process.stdout.write(`${total("passed")} passed, ${total("failed")} failed\n`);
+process.exitCode = total("failed") === 0 ? 0 : 1;
