@@ -167,7 +167,7 @@ test("a notice between prompts comes with the next one where the client has no p
   const { sent, updates } = collect();
   updates.end();
   updates.take({ type: "notice", severity: "warning", text: "the window is small" });
-  assert.deepEqual(sent, []);
+  assert.equal(sent.length, 0);
   updates.begin();
   assert.deepEqual(sent.map((update) => update.sessionUpdate), ["agent_message_chunk"]);
   assert.equal(updates.shown, false, "it is not the answer to this prompt");
