@@ -27,6 +27,8 @@ export interface CallEnvironment extends
     | "commands"
   > {
   readonly tools: readonly Tool[];
+  /** Why a tool that exists is not offered here, for a model that calls it all the same. */
+  readonly withheld?: (name: string) => string | undefined;
   readonly gate: Gate;
   readonly yolo: () => boolean;
   readonly emit: Emit;
@@ -58,8 +60,11 @@ export async function runCall(
   const tool = tools.find((candidate) => candidate.name === request.name);
   if (tool === undefined) {
     const names = tools.map((candidate) => candidate.name);
-    const text = `There is no tool "${request.name}", only ${names.join(", ")}` +
-      didYouMean(request.name, names);
+    const why = environment.withheld?.(request.name);
+    const text = why === undefined
+      ? `There is no tool "${request.name}", only ${names.join(", ")}` +
+        didYouMean(request.name, names)
+      : `Not run: ${why}`;
     return announceFailure(emit, { id, name: request.name, input: request.arguments }, text);
   }
   const parsed = parseArguments(tool, request.arguments);
