@@ -211,6 +211,7 @@ test("-demo runs through with real processes, labels its model, and leaves nothi
     const { code, stdout, stderr } = await p.runMm(["-demo"], { timeoutMs: 60_000 });
     assert.equal(code, 0, stderr);
     assert.match(stdout, /demo \(no model\)/);
+    assert.match(stdout, /Processes now: \d+ your agent\n +\d+ mm -acp -config .*bob\.yaml/);
     assert.match(stdout, /\/ask-bob[\s\S]+ask_agent[\s\S]+🔐[\s\S]+--ask/);
     // Only what the program made for itself counts, not what the runtime keeps there.
     const rest = await readdir(join(dirname(p.dir), "tmp"));

@@ -80,13 +80,13 @@ test("the first request with all tools and two agents to ask stays within 8 KB",
     const { stdout } = await p.runMm(["-p", "What does this project do?"]);
     assert.equal(stdout, "Hi.\n");
     const [request] = server.requests;
-    assert.deepEqual(
-      [...request?.toolNames ?? []].sort(),
-      ["ask_agent", "bash", "edit", "glob", "grep", "ls", "read", "write"],
-    );
+    for (const name of "bash read write edit glob grep ls ask_agent".split(" ")) {
+      assert.ok(request?.toolNames.includes(name), name);
+    }
     assert.match(request?.raw ?? "", /"eve|eve[^a-z]/);
     const bytes = request?.bytes.length ?? Infinity;
-    process.stdout.write(`the first request has ${bytes} bytes\n`);
+    const tools = request?.toolNames.join(" ");
+    process.stdout.write(`the first request has ${bytes} bytes with the tools ${tools}\n`);
     assert.ok(bytes <= FIRST_REQUEST, `${bytes} bytes`);
   }));
 
