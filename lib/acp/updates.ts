@@ -104,6 +104,9 @@ export class SessionUpdates {
         return this.#calls.output(event);
       case "usage":
         return this.#usage(event);
+      case "alive":
+        // Says nothing to an editor; an asking mm counts it as a sign of life.
+        return this.send({ sessionUpdate: "session_info_update" });
       case "notice":
         return this.#notice(event);
       case "ask_start":

@@ -194,6 +194,7 @@ export function createRenderer(options: RendererOptions): Renderer {
         case "ask_end":
           return askEnd(event);
         case "usage":
+        case "alive":
           return;
       }
     },

@@ -44,6 +44,8 @@ export type EngineEvent =
   }
   /** Tokens in the window after a model request, and the window where it is known. */
   | { readonly type: "usage"; readonly used: number; readonly size?: number }
+  /** Work goes on, and there is nothing to show. */
+  | { readonly type: "alive" }
   /** Something the person should know: a wait, a warning. */
   | {
     readonly type: "notice";

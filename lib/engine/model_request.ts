@@ -4,11 +4,12 @@
  * @module
  */
 import { formatDuration } from "../base/duration.ts";
-import type { ModelClient, ModelReply } from "../model/types.ts";
+import type { ModelClient, ModelReply, ResponseFormat } from "../model/types.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Conversation } from "./conversation.ts";
 import { estimateTokens } from "./estimate.ts";
 import type { Emit } from "./events.ts";
+import { signOfLife } from "./sign_of_life.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** Options of {@linkcode completeOnce}. */
@@ -20,6 +21,8 @@ export interface ModelRequestOptions {
   readonly watchdog: Watchdog;
   readonly watchdogTimeoutMs: number;
   readonly signal: AbortSignal;
+  /** The shape the answer has to have. */
+  readonly responseFormat?: ResponseFormat;
   /** Takes the answer's text as it comes. */
   readonly onText: (text: string) => void;
 }
@@ -33,9 +36,11 @@ export interface ModelRequestOptions {
 export async function completeOnce(options: ModelRequestOptions): Promise<ModelReply> {
   const { conversation, model, tools, emit, watchdog, signal } = options;
   const messageId = crypto.randomUUID();
+  const alive = signOfLife(emit);
   const reply = await model.complete({
     messages: conversation.messages,
     tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    ...(options.responseFormat === undefined ? {} : { responseFormat: options.responseFormat }),
   }, {
     signal,
     patienceMs: options.watchdogTimeoutMs,
@@ -57,6 +62,7 @@ export async function completeOnce(options: ModelRequestOptions): Promise<ModelR
           });
           break;
         case "alive":
+          alive();
           break;
       }
     },

@@ -6,11 +6,13 @@
 import type { End } from "../base/ends.ts";
 import { messageOf } from "../base/errors.ts";
 import type { ToolCallRequest, ToolCallView } from "../base/tool_call.ts";
+import type { JsonSchema } from "../config/output_schema.ts";
 import type { Image, ModelClient, ModelReply, Usage } from "../model/types.ts";
 import { ModelError } from "../model/types.ts";
 import { type CallEnvironment, type CallOutcome, runCall } from "./call_runner.ts";
 import type { Conversation } from "./conversation.ts";
 import { completeOnce } from "./model_request.ts";
+import { StructuredAnswer } from "./structured_answer.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** Options of {@linkcode runTurn}. */
@@ -23,6 +25,8 @@ export interface TurnOptions extends Omit<CallEnvironment, "watchdog"> {
   readonly watchdogTimeoutMs: number;
   /** Model requests in this turn; absent for no limit. */
   readonly maxTurns?: number;
+  /** A valid JSON Schema that the answer has to satisfy; absent for an answer in words. */
+  readonly outputSchema?: JsonSchema;
 }
 
 /** How a turn went. */
@@ -42,7 +46,8 @@ class Silence extends Error {}
  * that the next prompt is accepted by strict templates.
  */
 export async function runTurn(options: TurnOptions): Promise<TurnOutcome> {
-  const { conversation, signal } = options;
+  const { conversation, signal, outputSchema } = options;
+  const answer = outputSchema && await StructuredAnswer.of(outputSchema, options.emit);
   const silence = new AbortController();
   const watchdog = new Watchdog({
     timeoutMs: options.watchdogTimeoutMs,
@@ -52,6 +57,7 @@ export async function runTurn(options: TurnOptions): Promise<TurnOutcome> {
     ...options,
     watchdog,
     signal: AbortSignal.any([signal, silence.signal]),
+    ...(answer === undefined ? {} : { answer, emit: answer.emit }),
   });
   let end: End;
   try {
@@ -62,6 +68,7 @@ export async function runTurn(options: TurnOptions): Promise<TurnOutcome> {
   } finally {
     watchdog.stop();
   }
+  answer?.end(end);
   conversation.close(closingMark(end, turn.partial));
   return {
     end,
@@ -86,8 +93,13 @@ function closingMark(end: End, partial: string): string {
   return partial === "" ? mark : `${partial}\n${mark}`;
 }
 
+interface TurnParts extends TurnOptions, CallEnvironment {
+  /** Present for an answer that has to satisfy a schema. */
+  readonly answer?: StructuredAnswer;
+}
+
 class Turn {
-  readonly #options: TurnOptions & CallEnvironment;
+  readonly #options: TurnParts;
   readonly #running = new Map<ToolCallRequest, ToolCallView>();
   /** What the request under way has shown so far. */
   partial = "";
@@ -95,12 +107,12 @@ class Turn {
   usage: Usage | undefined;
   toolCalls = 0;
 
-  constructor(options: TurnOptions & CallEnvironment) {
+  constructor(options: TurnParts) {
     this.#options = options;
   }
 
   async run(): Promise<End> {
-    const { conversation, maxTurns = Infinity } = this.#options;
+    const { conversation, answer, maxTurns = Infinity } = this.#options;
     for (let requests = 0; requests < maxTurns; requests++) {
       const reply = await this.#ask();
       const calls = reply.message.toolCalls ?? [];
@@ -116,8 +128,19 @@ class Turn {
         return { kind: "incomplete", limit: "refusal" };
       }
       conversation.addAssistant(reply.message);
-      if (calls.length === 0) return { kind: "answered" };
-      await this.#runCalls(calls);
+      if (calls.length > 0) {
+        answer?.calls();
+        await this.#runCalls(calls);
+        continue;
+      }
+      if (answer === undefined) return { kind: "answered" };
+      const verdict = answer.judge(reply);
+      if (verdict.kind === "failed") return verdict.end;
+      if (verdict.kind === "answer") {
+        this.text = verdict.text;
+        return { kind: "answered" };
+      }
+      conversation.addUser(verdict.prompt);
     }
     return { kind: "incomplete", limit: "turns" };
   }
@@ -128,6 +151,7 @@ class Turn {
       this.partial = "";
       const reply = await completeOnce({
         ...this.#options,
+        ...this.#options.answer?.request(this.#options.tools),
         onText: (text) => this.partial += text,
       });
       this.partial = "";

@@ -7,6 +7,7 @@ import type { ModelConfig } from "../config/types.ts";
 import { createAccumulator } from "./accumulate.ts";
 import { endpointOf, type Env } from "./endpoint.ts";
 import { answerFailure, type Failure, FailureError } from "./failure.ts";
+import { FormatSupport } from "./format_support.ts";
 import { firstModel, listModels } from "./model_list.ts";
 import { modelError, waitingReason } from "./model_error.ts";
 import { probe } from "./probe.ts";
@@ -49,6 +50,7 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
   const timing = { ...RETRY_TIMING, ...options.timing };
   let model = config.model ?? endpoint.preset.defaultModel;
   let quirks = endpoint.preset.quirks;
+  const formats = new FormatSupport({ freely: quirks.formatWithTools });
   let contextWindow = config.contextWindow;
   let known: Promise<ModelFacts> | undefined;
 
@@ -97,6 +99,10 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
         attempts--;
         continue;
       }
+      if (!shown && formats.learns(failure, request)) {
+        attempts--;
+        continue;
+      }
       firstFailure ??= performance.now();
       const wait = shown ? undefined : nextWait(failure, {
         attempts,
@@ -127,7 +133,13 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
       });
       to.signal.throwIfAborted();
       // Before a server is up it cannot say its model; sending the request finds out why.
-      const body = wireBody(request, { model: name ?? ONLY_MODEL, config, quirks });
+      const constrained = formats.sends(request);
+      const body = wireBody(request, {
+        model: name ?? ONLY_MODEL,
+        config,
+        quirks,
+        sendFormat: constrained,
+      });
       const response = await transport.send(body, { signal: controller.signal });
       const accumulator = createAccumulator({
         onEvent: to.onEvent,
@@ -143,7 +155,7 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
       });
       if (end.type === "complete") {
         model = body.model;
-        return { reply: end.reply };
+        return { reply: constrained ? { ...end.reply, constrained } : end.reply };
       }
       return { failure: answerFailure(end), shown: accumulator.shown };
     } catch (thrown) {

@@ -29,6 +29,11 @@ export interface Quirks {
   readonly callIds: "any" | "nine";
   /** Fields every tool call in the history carries when the server gave none of its own. */
   readonly callExtras?: Readonly<Record<string, unknown>>;
+  /**
+   * Whether a model that is held to a schema (`response_format`) can still call tools. Servers that
+   * do it with a grammar let no call through.
+   */
+  readonly formatWithTools: boolean;
   /** Whether a call written as text in a form that models are trained on counts as a call. */
   readonly textCalls: boolean;
 }
@@ -59,11 +64,12 @@ const PLAIN: Quirks = {
   effort: "reasoning_effort",
   sendReasoning: false,
   callIds: "any",
+  formatWithTools: true,
   textCalls: false,
 };
 
 // Local servers turn a model's own notation of calls into tool calls only where they know it.
-const LOCAL: Quirks = { ...PLAIN, textCalls: true };
+const LOCAL: Quirks = { ...PLAIN, textCalls: true, formatWithTools: false };
 
 /** All providers but `demo`, in the order in which keys in the environment are looked for. */
 export const PRESETS: Readonly<Record<Exclude<ProviderName, "demo">, Preset>> = {

@@ -44,10 +44,25 @@ export interface ToolDeclaration {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** The shape an answer has to have. */
+export interface ResponseFormat {
+  /** Letters, digits, `_` and `-`. */
+  readonly name: string;
+  /** JSON Schema of the answer. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /**
+   * Whether the answer is due: the model need not be able to call tools any more. Many servers that
+   * hold a model to a schema keep it from calling tools.
+   */
+  readonly due: boolean;
+}
+
 /** One request to a model. */
 export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDeclaration[];
+  /** Told to servers that take it; nobody may rely on it. */
+  readonly responseFormat?: ResponseFormat;
 }
 
 /** What happens while a model answers. */
@@ -77,6 +92,8 @@ export interface ModelReply {
   readonly message: AssistantMessage;
   readonly finish: FinishReason;
   readonly usage?: Usage;
+  /** Whether the server was told the response format. */
+  readonly constrained?: boolean;
 }
 
 /** Options of {@linkcode ModelClient.complete}. */

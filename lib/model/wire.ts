@@ -8,7 +8,7 @@ import type { ModelConfig } from "../config/types.ts";
 import { nineLetterId } from "./call_id.ts";
 import { asObject, parseJson } from "./json.ts";
 import type { Quirks } from "./presets.ts";
-import type { AssistantMessage, Image, Message, ModelRequest } from "./types.ts";
+import type { AssistantMessage, Image, Message, ModelRequest, ResponseFormat } from "./types.ts";
 
 /** A message as it is sent. */
 export type WireMessage = Readonly<Record<string, unknown>>;
@@ -26,6 +26,8 @@ export interface WireOptions {
   readonly model: string;
   readonly config: ModelConfig;
   readonly quirks: Quirks;
+  /** Whether the server is told the response format. @default {true} */
+  readonly sendFormat?: boolean;
 }
 
 /**
@@ -49,10 +51,17 @@ export function wireBody(request: ModelRequest, options: WireOptions): WireBody 
     ...(config.topP === undefined ? {} : { top_p: config.topP }),
     ...(config.maxTokens === undefined ? {} : { [quirks.maxTokensField]: config.maxTokens }),
     ...(config.reasoning === undefined ? {} : effortField(config.reasoning, quirks)),
+    ...(request.responseFormat === undefined || options.sendFormat === false
+      ? {}
+      : formatField(request.responseFormat)),
     stream: true,
     ...(quirks.streamUsage ? { stream_options: { include_usage: true } } : {}),
     messages: request.messages.map((message) => wireMessage(message, quirks)),
   };
+}
+
+function formatField({ name, schema }: ResponseFormat): Readonly<Record<string, unknown>> {
+  return { response_format: { type: "json_schema", json_schema: { name, schema } } };
 }
 
 function effortField(effort: string, quirks: Quirks): Readonly<Record<string, unknown>> {

@@ -146,6 +146,9 @@ export class AgentSession implements Session {
       ...(input.images === undefined ? {} : { images: input.images }),
       watchdogTimeoutMs: config.watchdogTimeoutMs,
       ...(config.maxTurns === undefined ? {} : { maxTurns: config.maxTurns }),
+      ...(config.structuredOutput === undefined
+        ? {}
+        : { outputSchema: config.structuredOutput.schema }),
       maxOutput: config.maxOutput,
       bashTimeoutMs: config.bashTimeoutMs,
       bashTimeoutMaxMs: config.bashTimeoutMaxMs,
