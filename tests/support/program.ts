@@ -7,6 +7,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { OWN_PERMISSIONS } from "../../lib/platform/own_permissions.ts";
 
 /** The repository's root. */
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -23,7 +24,8 @@ export type Program = readonly [string, ...string[]];
 export function programUnderTest(): Program {
   const chosen = process.env.MM_TEST_PROGRAM;
   if (chosen === undefined || chosen === "") {
-    return [process.execPath, "run", "-A", "--no-check", join(ROOT, "cli.ts")];
+    // With what the executable may do and no more, so that a test finds an access that is not listed.
+    return [process.execPath, "run", ...OWN_PERMISSIONS, "--no-check", join(ROOT, "cli.ts")];
   }
   const parsed: unknown = JSON.parse(chosen);
   if (!Array.isArray(parsed) || parsed.length === 0 || parsed.some((a) => typeof a !== "string")) {
