@@ -152,13 +152,9 @@ async function libraryFor(schema: JsonSchema) {
   } as const;
   const draft = schema["$schema"] ?? "2020-12";
   if (typeof draft !== "string") throw new OutputSchemaError("$schema must be text");
-  if (/2020-12/u.test(draft)) {
-    return { Ajv: (await import("ajv/dist/2020.js")).Ajv2020, options };
-  }
-  if (/2019-09/u.test(draft)) {
-    return { Ajv: (await import("ajv/dist/2019.js")).Ajv2019, options };
-  }
-  if (/draft-07/u.test(draft)) return { Ajv: (await import("ajv")).Ajv, options };
+  const { DRAFTS } = await import("./json_schema_drafts.ts");
+  const known = Object.entries(DRAFTS).find(([name]) => draft.includes(name));
+  if (known !== undefined) return { Ajv: known[1], options };
   throw new OutputSchemaError(
     `$schema is "${oneLine(draft, 80)}"; draft-07, 2019-09 and 2020-12 are known`,
   );
