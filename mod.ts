@@ -62,6 +62,10 @@ export type {
   CreateSessionOptions,
   PromptInput,
   PromptResult,
+  ReplayOptions,
+  ResumeSessionOptions,
+  SavedSession,
+  SavedSessions,
   Session,
   SessionHost,
 } from "./lib/session/types.ts";

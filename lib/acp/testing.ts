@@ -68,6 +68,7 @@ export class ScriptedHost implements SessionHost {
 export class ScriptedSession implements Session {
   readonly id = crypto.randomUUID();
   readonly cwd: string;
+  readonly title = undefined;
   commands: readonly CommandInfo[] = [
     { name: "ask-bob", description: "Ask bob", hint: "question" },
   ];

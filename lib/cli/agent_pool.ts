@@ -50,7 +50,8 @@ const connectLazily: ConnectChild = async (streams, options) => {
   return await connectChild(streams, options);
 };
 
-function secretsOf(config: AgentConfig): string[] {
+/** Returns the secrets that a configuration holds. */
+export function secretsOf(config: AgentConfig): string[] {
   return [
     config.model.apiKey,
     ...Object.values(config.model.headers ?? {}),

@@ -15,6 +15,7 @@ import type { SessionHost } from "../session/types.ts";
 import { builtinTools } from "../tools/builtin_tools.ts";
 import { selectTools } from "../tools/tool_names.ts";
 import { asAsked, createPool } from "./agent_pool.ts";
+import { openStore } from "./session_store.ts";
 
 /** Options of {@linkcode composeHost}. */
 export interface ComposeHostOptions {
@@ -35,6 +36,7 @@ export async function composeHost(options: ComposeHostOptions): Promise<SessionH
   const depth = await effectiveAskDepth(env);
   const config = asAsked(options.config, depth);
   const model = createLazyModelClient({ config: config.model, env, onNotice });
+  const store = await openStore({ config, env });
   const reaper = createReaper();
   return new Host({
     config,
@@ -45,6 +47,7 @@ export async function composeHost(options: ComposeHostOptions): Promise<SessionH
     hasTool: selectTools(config.tools).has,
     createCommands: () => createCommands({ reaper }),
     depth,
+    store,
     scratch: createScratch({ self: selfCommand(), depth }),
     onClose: () => {
       reaper.close();

@@ -71,13 +71,15 @@ export async function runDemoMode(
     `Your agent is this process, ${process.pid}. Bob does not run yet.`,
   ].join("\n"));
 
+  const config = await loadConfig({
+    file: project.config,
+    cwd: project.directory,
+    env: stage.env,
+    configDir: project.directory,
+  });
   const host = await composeHost({
-    config: await loadConfig({
-      file: project.config,
-      cwd: project.directory,
-      env: stage.env,
-      configDir: project.directory,
-    }),
+    // The project is removed at the end, and with it all that could be gone on with.
+    config: { ...config, sessions: { ...config.sessions, enabled: false } },
     env: stage.env,
     onNotice: (text) => renderer.event({ type: "notice", severity: "warning", text }),
   });

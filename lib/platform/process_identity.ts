@@ -5,7 +5,6 @@
  * @module
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import process from "node:process";
 import { parseProcStat } from "./group.ts";
@@ -60,20 +59,32 @@ function exists(pid: number): boolean {
 function look(pid: number): { readonly start: string; readonly ended: boolean } | undefined {
   try {
     if (process.platform === "linux") {
-      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+      // Through the shell: Deno gives files of /proc to programs with all permissions only.
+      const stat = run("/bin/sh", [
+        "-c",
+        'read -r line <"/proc/$1/stat" && echo "$line"',
+        "",
+        `${pid}`,
+      ]);
+      if (stat === "") return undefined;
       const fields = stat.slice(stat.lastIndexOf(")") + 1).trim().split(/\s+/u);
       return { start: fields[START_FIELD] ?? "", ended: parseProcStat(stat)?.ended ?? false };
     }
     if (isWindows) return undefined;
-    const line = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], {
-      encoding: "utf8",
-      timeout: 2000,
-      stdio: ["ignore", "pipe", "ignore"],
-    }).trim();
+    const line = run("ps", ["-o", "stat=,lstart=", "-p", String(pid)]);
     const [state = "", ...start] = line.split(/\s+/u);
     // In a file's name, where it will stand.
     return { start: start.join("_").replaceAll(":", "."), ended: state.startsWith("Z") };
   } catch {
     return undefined;
   }
+}
+
+function run(program: string, args: readonly string[]): string {
+  return execFileSync(program, args, {
+    encoding: "utf8",
+    timeout: 2000,
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { PATH: "/usr/bin:/bin" },
+  }).trim();
 }

@@ -5,7 +5,7 @@
  */
 import { ASK_AGENT, resultText } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
-import { messageOf } from "../base/errors.ts";
+import { messageOf, UserError } from "../base/errors.ts";
 import type { AgentConfig } from "../config/types.ts";
 import type { Conversation } from "../engine/conversation.ts";
 import type { Emit } from "../engine/events.ts";
@@ -13,6 +13,8 @@ import { runTurn } from "../engine/turn.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { ModelClient } from "../model/types.ts";
 import type { Commands } from "../platform/process.ts";
+import type { OpenedSession } from "../store/opened_session.ts";
+import { replayEvents } from "../store/replay.ts";
 import { FileViews } from "../tools/file_views.ts";
 import type { Tool } from "../tools/tool.ts";
 import { agentsText, helpText, modelText, statusText, toolsText } from "./info.ts";
@@ -20,9 +22,10 @@ import type { CommandExports } from "./command_exports.ts";
 import { type ConversationOpening, openConversation } from "./conversation_opening.ts";
 import { InstructionsReporter } from "./instructions_reporter.ts";
 import type { ProjectInstructions } from "./project_instructions.ts";
+import { type Keeping, openSaved, sessionsText } from "./kept_conversation.ts";
 import { commandsOf, type InfoName, readCommand } from "./slash.ts";
 import { typedAsk } from "./typed_ask.ts";
-import type { CommandInfo, PromptInput, PromptResult, Session } from "./types.ts";
+import type { CommandInfo, PromptInput, PromptResult, ReplayOptions, Session } from "./types.ts";
 
 /** Options of {@linkcode AgentSession}. */
 export interface AgentSessionOptions {
@@ -31,7 +34,13 @@ export interface AgentSessionOptions {
   readonly config: AgentConfig;
   readonly model: ModelClient;
   readonly pool: AgentPool;
+  /** Shows what happens, and saves it. */
   readonly emit: Emit;
+  /** Shows what is not a part of the conversation. */
+  readonly show: Emit;
+  /** Where the conversation is saved; absent where none is. */
+  readonly keeping?: Keeping;
+  readonly replay?: ReplayOptions;
   readonly gate: Gate;
   /** The tools, given the session's own yolo. */
   readonly tools: (yolo: () => boolean) => readonly Tool[];
@@ -65,8 +74,12 @@ export class AgentSession implements Session {
     this.yolo = options.config.yolo;
     this.commands = commandsOf(this.#agents);
     this.#tools = options.tools(() => this.yolo);
-    this.#reporter = new InstructionsReporter(options);
+    this.#reporter = new InstructionsReporter({ ...options, emit: options.show });
     this.#instructions = this.#opened(options.opening);
+  }
+
+  get title(): string | undefined {
+    return this.#options.keeping?.log.title;
   }
 
   get instructions(): string {
@@ -92,6 +105,7 @@ export class AgentSession implements Session {
     await this.#queue;
     await this.#options.commands.close();
     await this.#options.exports.close();
+    await this.#options.keeping?.log.close();
     this.#options.onClose();
   }
 
@@ -105,18 +119,61 @@ export class AgentSession implements Session {
     const command = readCommand(input.text, this.#options.pool.entries);
     switch (command.kind) {
       case "prompt":
-        return await this.#turn(input, signal);
+        return await this.#saved(input.text, () => this.#turn(input, signal));
       case "ask":
-        return await this.#ask(command, signal);
+        return await this.#saved(input.text, () => this.#ask(command, signal));
       case "info":
         return this.#say(this.#info(command.name, command.rest));
       case "new":
         await this.#begin();
+        await this.#options.keeping?.log.renew(crypto.randomUUID());
         return this.#say("A fresh conversation begins.");
+      case "sessions":
+        return this.#say(await sessionsText(this.#options.keeping, this.cwd));
+      case "resume":
+        return await this.#resume(command.beginning);
       case "quit":
         return { ...this.#result({ kind: "answered" }), action: "quit" };
       case "wrong":
         return this.#result({ kind: "failed", reason: command.message }, command.message);
+    }
+  }
+
+  /** Takes up a saved conversation where it ended, and shows again what was seen of it. */
+  async takeUp(opened: OpenedSession): Promise<void> {
+    const { conversation, keeping, replay, show } = this.#options;
+    await keeping?.log.adopt(opened);
+    conversation.restore(opened.messages);
+    if (replay !== undefined) {
+      for (const event of replayEvents(opened.events, replay.how)) replay.show(event);
+    }
+    if (opened.notice !== undefined) {
+      show({ type: "notice", severity: "warning", text: opened.notice });
+    }
+  }
+
+  async #resume(beginning: string): Promise<PromptResult> {
+    const { keeping } = this.#options;
+    let opened: OpenedSession;
+    try {
+      opened = await openSaved(keeping, { beginning, cwd: this.cwd });
+    } catch (thrown) {
+      if (!(thrown instanceof UserError)) throw thrown;
+      return this.#result({ kind: "failed", reason: thrown.message }, thrown.message);
+    }
+    await this.#begin();
+    await this.takeUp(opened);
+    return this.#say(`This is "${opened.title ?? opened.id}" again.`);
+  }
+
+  /** Runs a prompt that belongs to the conversation. */
+  async #saved(text: string, run: () => Promise<PromptResult>): Promise<PromptResult> {
+    const log = this.#options.keeping?.log;
+    log?.said(text);
+    try {
+      return await run();
+    } finally {
+      log?.rest();
     }
   }
 
@@ -212,7 +269,7 @@ export class AgentSession implements Session {
         return this.#setYolo(rest);
       case "status":
         return statusText({
-          id: this.id,
+          id: this.#options.keeping?.log.id ?? this.id,
           cwd: this.cwd,
           yolo: this.yolo,
           model,
@@ -235,7 +292,7 @@ export class AgentSession implements Session {
 
   /** Answers a command that needs no model. */
   #say(text: string): PromptResult {
-    this.#options.emit({ type: "text", messageId: crypto.randomUUID(), text: `${text}\n` });
+    this.#options.show({ type: "text", messageId: crypto.randomUUID(), text: `${text}\n` });
     return this.#result({ kind: "answered" }, text);
   }
 

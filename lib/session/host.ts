@@ -8,15 +8,18 @@ import { ASK_AGENT, askAgentTool } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import type { AgentConfig } from "../config/types.ts";
 import { Conversation } from "../engine/conversation.ts";
+import type { Emit } from "../engine/events.ts";
 import { Gate } from "../gate/gate.ts";
 import type { ModelClient, ModelFacts } from "../model/types.ts";
 import type { Commands } from "../platform/process.ts";
 import type { Scratch } from "../platform/scratch.ts";
+import type { OpenedSession } from "../store/opened_session.ts";
+import type { SessionStore } from "../store/session_store.ts";
 import type { Tool } from "../tools/tool.ts";
 import { AgentSession } from "./agent_session.ts";
 import { CommandExports } from "./command_exports.ts";
 import { openConversation } from "./conversation_opening.ts";
-import type { CreateSessionOptions, Session, SessionHost } from "./types.ts";
+import type { CreateSessionOptions, SavedSessions, Session, SessionHost } from "./types.ts";
 
 /** Options of {@linkcode Host}. */
 export interface HostOptions {
@@ -34,6 +37,8 @@ export interface HostOptions {
   /** How deep this process is in a chain of asks. */
   readonly depth: number;
   readonly scratch: Scratch;
+  /** Where conversations are saved; absent where none are. */
+  readonly store?: SessionStore | undefined;
   /** Ends what the process started beside its sessions. */
   readonly onClose: () => Promise<void>;
 }
@@ -67,13 +72,56 @@ export class Host implements SessionHost {
     return this.#facts.images === true;
   }
 
-  async createSession(options: CreateSessionOptions): Promise<Session> {
-    const { config, env, model, pool, depth, scratch } = this.#options;
-    const { cwd, emit } = options;
-    const id = crypto.randomUUID();
+  get saved(): SavedSessions | undefined {
+    const { store } = this.#options;
+    if (store === undefined) return undefined;
+    return {
+      list: (options) => store.list(options),
+      find: (beginning, cwd) => store.find(beginning, cwd),
+      delete: (id) => store.delete(id),
+      resume: (options) =>
+        this.#create(
+          options,
+          () => store.open(options.id, { events: options.replay !== undefined }),
+        ),
+    };
+  }
+
+  createSession(options: CreateSessionOptions): Promise<Session> {
+    return this.#create(options);
+  }
+
+  async #create(
+    options: CreateSessionOptions,
+    open?: () => Promise<OpenedSession>,
+  ): Promise<Session> {
+    const { config, env, model, pool, depth, scratch, store } = this.#options;
+    const { cwd, emit: show, replay, onTitle } = options;
     const opening = await openConversation({ cwd, config, window: model.contextWindow });
     // It was closed while the file was read.
     if (this.#closed) throw new Error("Cannot open a session: mm is ending");
+    const opened = await open?.();
+    if (this.#closed) {
+      await release(opened);
+      throw new Error("Cannot open a session: mm is ending");
+    }
+    const id = opened?.id ?? crypto.randomUUID();
+    const log = store?.log({
+      id,
+      cwd,
+      history: () => conversation.messages,
+      onNotice: (severity, text) => show({ type: "notice", severity, text }),
+      ...(onTitle === undefined ? {} : { onTitle }),
+    });
+    const conversation: Conversation = new Conversation(
+      opening.system,
+      log === undefined ? {} : { journal: log },
+    );
+    // Saved before it is shown: what a person has seen is there after a crash.
+    const emit: Emit = (event) => {
+      log?.event(event);
+      show(event);
+    };
     const gate = new Gate({
       rules: config.permissions,
       honourAllowRules: depth === 0,
@@ -86,10 +134,13 @@ export class Host implements SessionHost {
       model,
       pool,
       emit,
+      show,
+      ...(store === undefined || log === undefined ? {} : { keeping: { store, log } }),
+      ...(replay === undefined ? {} : { replay }),
       gate,
       tools: (yolo) => this.#tools({ gate, emit, yolo }),
       commands: this.#options.createCommands(),
-      conversation: new Conversation(opening.system),
+      conversation,
       opening,
       exports: new CommandExports({
         sessionId: id,
@@ -101,6 +152,7 @@ export class Host implements SessionHost {
       onClose: () => this.#sessions.delete(session),
     });
     this.#sessions.add(session);
+    if (opened !== undefined) await session.takeUp(opened);
     return session;
   }
 
@@ -120,4 +172,10 @@ export class Host implements SessionHost {
     if (!mayAsk(depth) || pool.entries.length === 0 || !hasTool(ASK_AGENT)) return own;
     return [...own, askAgentTool({ ...options, pool })];
   }
+}
+
+/** Gives a conversation back that nobody goes on with. */
+async function release(opened: OpenedSession | undefined): Promise<void> {
+  await opened?.file?.close(0);
+  opened?.lock?.release();
 }

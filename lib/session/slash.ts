@@ -19,6 +19,9 @@ export type Command =
   | { readonly kind: "info"; readonly name: InfoName; readonly rest: string }
   | { readonly kind: "quit" }
   | { readonly kind: "new" }
+  | { readonly kind: "sessions" }
+  /** `beginning` of an id. */
+  | { readonly kind: "resume"; readonly beginning: string }
   | { readonly kind: "wrong"; readonly message: string };
 
 /** Commands that tell or set something and need no model. */
@@ -27,6 +30,8 @@ export type InfoName = "help" | "agents" | "model" | "tools" | "yolo" | "status"
 const FIXED: readonly CommandInfo[] = [
   { name: "help", description: "Show the commands" },
   { name: "new", description: "Begin a fresh conversation" },
+  { name: "sessions", description: "List the saved conversations of this directory" },
+  { name: "resume", description: "Go on with a saved conversation", hint: "id" },
   { name: "agents", description: "Show who can be asked, and their state" },
   { name: "model", description: "Show the model in use" },
   { name: "tools", description: "Show the tools and which of them ask" },
@@ -76,6 +81,10 @@ export function readCommand(text: string, agents: readonly AgentEntry[]): Comman
     case "quit":
     case "new":
       return { kind: name };
+    case "sessions":
+      return { kind: "sessions" };
+    case "resume":
+      return rest.trim() === "" ? { kind: "sessions" } : { kind: "resume", beginning: rest.trim() };
     case "help":
     case "agents":
     case "model":

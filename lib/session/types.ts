@@ -8,6 +8,10 @@ import type { AgentConfig } from "../config/types.ts";
 import type { Emit } from "../engine/events.ts";
 import type { AskPermission } from "../gate/question.ts";
 import type { Image, Usage } from "../model/types.ts";
+import type { SavedSession } from "../store/saved_session.ts";
+import type { ListOptions } from "../store/session_store.ts";
+
+export type { ListOptions, SavedSession };
 
 /** What a person or a script says to a session. */
 export interface PromptInput {
@@ -50,6 +54,48 @@ export interface CreateSessionOptions {
   readonly emit: Emit;
   /** Asks the person; refuses by itself where nobody is there. */
   readonly askPermission: AskPermission;
+  /** How a saved conversation that is gone on with is shown again. @default {it is not} */
+  readonly replay?: ReplayOptions;
+  /** Told of the conversation's title once there is one, and when it becomes another. */
+  readonly onTitle?: (title: string) => void;
+}
+
+/** How a saved conversation is shown again. */
+export interface ReplayOptions {
+  /** Everything, or the last prompts without thoughts and notices. */
+  readonly how: "full" | "compact";
+  /** Takes what was seen, in order. */
+  readonly show: Emit;
+}
+
+/** Options of {@linkcode SavedSessions.resume}. */
+export interface ResumeSessionOptions extends CreateSessionOptions {
+  /** The conversation's id. */
+  readonly id: string;
+}
+
+/** The saved conversations. */
+export interface SavedSessions {
+  /** Lists them, the one that was used last first. */
+  list(options?: ListOptions): Promise<SavedSession[]>;
+  /**
+   * Returns the id that a beginning of it means among the conversations of a directory.
+   *
+   * @throws {UserError} when there is none, or more than one.
+   */
+  find(beginning: string, cwd: string): Promise<string>;
+  /**
+   * Goes on with one, in `cwd`. What was seen of it is shown before this returns.
+   *
+   * @throws {UserError} when there is none, or it cannot be used.
+   */
+  resume(options: ResumeSessionOptions): Promise<Session>;
+  /**
+   * Removes one; does nothing when there is none.
+   *
+   * @throws {UserError} when it is open.
+   */
+  delete(id: string): Promise<void>;
 }
 
 /** One conversation. */
@@ -57,6 +103,8 @@ export interface Session {
   /** Unique and unguessable. */
   readonly id: string;
   readonly cwd: string;
+  /** The beginning of the first prompt, once there was one; absent too where nothing is saved. */
+  readonly title: string | undefined;
   /** Changes when agents do; a front end reads it when it needs it. */
   readonly commands: readonly CommandInfo[];
   /** Which project instructions were read, in one line; empty when there are none. */
@@ -81,6 +129,8 @@ export interface SessionHost {
   readonly label: string;
   /** Whether the model takes images, where that is known. */
   readonly images: boolean;
+  /** The saved conversations; absent where none are saved. */
+  readonly saved?: SavedSessions | undefined;
   createSession(options: CreateSessionOptions): Promise<Session>;
   /** Ends all sessions and every asked agent. */
   close(): Promise<void>;

@@ -34,19 +34,21 @@ export class EventRecorder {
       case "text":
       case "thought":
         return this.#takeText(event);
-      case "tool_output":
-      case "usage":
-        return;
       case "tool_update":
         // A call is saved when it is announced and when it is over.
-        if (event.status !== "completed" && event.status !== "failed") return;
-        break;
+        if (event.status === "completed" || event.status === "failed") this.#takeWhole(event);
+        return;
       case "ask_end":
-        this.flush();
-        return this.#save(withoutCause(event));
+        return this.#takeWhole(withoutCause(event));
+      case "user":
+      case "tool_call":
+      case "notice":
+      case "ask_start":
+        return this.#takeWhole(event);
+      default:
+        // Output of a running call, counts of tokens, signs of life: of no use afterwards.
+        return;
     }
-    this.flush();
-    this.#save(event as SavedEvent);
   }
 
   /** Saves the text that was held back. */
@@ -56,6 +58,11 @@ export class EventRecorder {
     const text = this.#text;
     this.#text = undefined;
     if (text !== undefined) this.#save(text);
+  }
+
+  #takeWhole(event: SavedEvent): void {
+    this.flush();
+    this.#save(event);
   }
 
   #takeText(event: TextEvent): void {
