@@ -141,6 +141,8 @@ async function libraryFor(schema: JsonSchema) {
     allErrors: true,
     // Formats are notes, as the newer drafts have it; a pattern is a rule.
     validateFormats: false,
+    // Prices are multiples of 0.01, whatever binary fractions make of that.
+    multipleOfPrecision: 9,
     strictSchema: true,
     strictNumbers: true,
     strictTypes: false,

@@ -29,6 +29,7 @@ test("the keywords that matter are enforced, also where no type stands beside th
   }
   const right: [JsonSchema, unknown][] = [
     [{ const: { a: [1] } }, { a: [1] }],
+    [{ multipleOf: 0.01 }, 19.99],
     [{ type: "integer" }, 1e300],
     [{ type: "string", format: "email" }, "a note, not a rule"],
     [{ type: ["string", "null"], nullable: true, "x-order": 1, example: "e" }, null],
