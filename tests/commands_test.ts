@@ -67,7 +67,7 @@ for (
     [["--ask"], /--ask needs a value: --ask <agent>/],
     [["--ask", "bob", ""], /The question for --ask is empty/],
     [["--ask", "bob", "two", "words"], /"words" after the question; put the question in quotes/],
-    [["-resume"], /does not keep conversations/],
+    [["-line", "-resume", "-continue"], /-resume and -continue together/],
     [["-agent", "x"], /no agent definitions/],
   ] as const
 ) {

@@ -28,6 +28,13 @@ export type Mode =
   | { readonly kind: "help" }
   | { readonly kind: "completions"; readonly shell: Shell };
 
+/** The saved conversation that is gone on with. */
+export type SavedChoice =
+  | { readonly kind: "list" }
+  | { readonly kind: "last" }
+  /** The beginning of an id, or all of it. */
+  | { readonly kind: "named"; readonly beginning: string };
+
 /** Flags that go with several modes. */
 export interface ModeOptions {
   /** As it was typed; relative to the directory mm was started in. */
@@ -35,6 +42,8 @@ export interface ModeOptions {
   /** As it was typed; relative to the directory mm was started in. */
   readonly cwd?: string;
   readonly model?: string;
+  /** Of `-resume` and `-continue`. */
+  readonly saved?: SavedChoice;
   readonly yolo: boolean;
   readonly json: boolean;
   readonly verbose: boolean;
@@ -48,10 +57,14 @@ export interface CommandLine {
 
 /** Flags that mean nothing with a mode. */
 const MEANINGLESS: Partial<Record<Mode["kind"], readonly string[]>> = {
-  version: ["config", "cwd", "model", "yolo", "verbose"],
-  completions: ["config", "cwd", "model", "yolo", "verbose"],
-  init: ["config", "model", "yolo"],
-  demo: ["config", "cwd", "model", "yolo"],
+  version: ["config", "cwd", "model", "yolo", "verbose", "resume", "continue"],
+  completions: ["config", "cwd", "model", "yolo", "verbose", "resume", "continue"],
+  init: ["config", "model", "yolo", "resume", "continue"],
+  demo: ["config", "cwd", "model", "yolo", "resume", "continue"],
+  check: ["resume", "continue"],
+  ask: ["resume", "continue"],
+  // An editor says itself which conversation it wants.
+  acp: ["resume", "continue"],
 };
 
 /**
@@ -67,6 +80,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     ...(flags.has("config") ? { config: needValue(flags, "config") } : {}),
     ...(flags.has("cwd") ? { cwd: needValue(flags, "cwd") } : {}),
     ...(flags.has("model") ? { model: needValue(flags, "model") } : {}),
+    ...savedOf(flags),
     yolo: flags.has("yolo"),
     json: flags.has("json"),
     verbose: flags.has("verbose"),
@@ -86,6 +100,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   );
   if (surplus !== undefined) {
     throw new UsageError(`${dashed(surplus)} has no meaning with -${mode.kind}`);
+  }
+  if (mode.kind === "prompt" && options.saved?.kind === "list") {
+    throw new UsageError("-resume needs an id with -p; -continue goes on with the last one");
   }
   if (options.json && mode.kind !== "ask") {
     throw new UsageError("-json goes with --ask and --ask-with-context only");
@@ -145,6 +162,16 @@ function modeOf(flag: Flag | undefined, flags: FlagValues, positionals: string[]
   }
 }
 
+function savedOf(flags: FlagValues): { readonly saved?: SavedChoice } {
+  const beginning = flags.get("resume");
+  if (flags.has("continue")) {
+    if (beginning !== undefined) throw new UsageError("Cannot use -resume and -continue together");
+    return { saved: { kind: "last" } };
+  }
+  if (typeof beginning !== "string") return {};
+  return { saved: beginning === "" ? { kind: "list" } : { kind: "named", beginning } };
+}
+
 function strayMessage(stray: string, mode: string | undefined): string {
   if (mode === "p") {
     return `Unexpected argument "${stray}" after -p; put the whole prompt in quotes`;
@@ -195,6 +222,12 @@ function readFlags(args: readonly string[]): { flags: FlagValues; positionals: s
         throw new UsageError(`${dashed(flag)} takes no value, but "${typed.value}" is given`);
       }
       normal.push(`--${flag.name}`);
+      continue;
+    }
+    if (flag.optional === true) {
+      const next = args[i + 1];
+      const follows = typed.value === undefined && next !== undefined && !next.startsWith("-");
+      normal.push(`--${flag.name}=${typed.value ?? (follows ? args[++i] : "")}`);
       continue;
     }
     const value = typed.value ?? args[++i];

@@ -106,10 +106,28 @@ test("parseCommandLine() refuses names of the object prototype as unknown flags"
   }
 });
 
-test("parseCommandLine() says that this version has no -resume, -continue and -agent", () => {
-  for (const flag of ["-resume", "--continue", "-agent"]) {
+test("parseCommandLine() says that this version has no -agent", () => {
+  for (const flag of ["-agent"]) {
     assert.match(refusal(flag, "x"), /This version of mm/u);
   }
+});
+
+test("parseCommandLine() reads which saved conversation is meant", () => {
+  const saved = (...args: string[]) => parseCommandLine(args).options.saved;
+  assert.equal(saved("-line"), undefined);
+  assert.deepEqual(saved("-line", "-resume"), { kind: "list" });
+  assert.deepEqual(saved("-resume", "-line"), { kind: "list" });
+  assert.deepEqual(saved("-line", "--resume", "3f2a"), { kind: "named", beginning: "3f2a" });
+  assert.deepEqual(saved("-resume=3f2a", "-p", "go on"), { kind: "named", beginning: "3f2a" });
+  assert.deepEqual(saved("-p", "go on", "-continue"), { kind: "last" });
+  const wrong: [string[], RegExp][] = [
+    [["-line", "-resume", "-continue"], /-resume and -continue together/],
+    [["-p", "x", "-resume"], /-resume needs an id with -p/],
+    [["-acp", "-continue"], /-continue has no meaning with -acp/],
+    [["--ask", "bob", "-resume", "x"], /-resume has no meaning with -ask/],
+    [["-line", "-resume", "a", "b"], /Unexpected argument "b"/],
+  ];
+  for (const [args, message] of wrong) assert.throws(() => parseCommandLine(args), message);
 });
 
 test("parseCommandLine() refuses two modes at once", () => {

@@ -65,7 +65,7 @@ function zsh(): string {
       : `(${flag.completes.join(" ")})`;
     const value = flag.argument === undefined
       ? ""
-      : `:${flag.argument.replace(/[<>]/gu, "")}:${action}`;
+      : `${flag.optional === true ? "::" : ":"}${flag.argument.replace(/[<>[\]]/gu, "")}:${action}`;
     return `  '(${second})${first}[${text}]${value}' \\`;
   });
   return `#compdef mm
@@ -85,7 +85,7 @@ function fish(): string {
       : flag.twoDashes === true
       ? `-l ${flag.name}`
       : `-o ${flag.name}`;
-    const value = flag.argument === undefined
+    const value = flag.argument === undefined || flag.optional === true
       ? ""
       : flag.completes === "files"
       ? " -r -F"

@@ -14,6 +14,8 @@ export interface Flag {
   readonly name: string;
   /** What stands after it, as the help shows it: `<file>`. Absent for a flag without a value. */
   readonly argument?: string;
+  /** Whether the value may be left out. */
+  readonly optional?: boolean;
   /** Further words that may follow, for the help only: `[question]`. */
   readonly rest?: string;
   /** What the flag does, in one line. */
@@ -98,6 +100,18 @@ export const FLAGS: readonly Flag[] = [
     text: "Use this model instead of the configured one",
     mode: false,
   },
+  {
+    name: "resume",
+    argument: "[id]",
+    optional: true,
+    text: "With -line or -p: go on with a saved conversation; without an id, list them",
+    mode: false,
+  },
+  {
+    name: "continue",
+    text: "With -line or -p: go on with the conversation that was used last here",
+    mode: false,
+  },
   { name: "yolo", text: "Run every call that no rule denies or asks about", mode: false },
   { name: "json", text: "With --ask: print one JSON object instead of text", mode: false },
   { name: "verbose", text: "Show the output of commands while they run", mode: false },
@@ -105,8 +119,6 @@ export const FLAGS: readonly Flag[] = [
 
 /** Flags of mm that this version does not have, and what to do instead. */
 export const LATER_FLAGS: Readonly<Record<string, string>> = {
-  resume: "This version of mm does not keep conversations, so -resume is not available",
-  continue: "This version of mm does not keep conversations, so -continue is not available",
   agent:
     "This version of mm has no agent definitions, so -agent is not available; name a file with -config",
 };

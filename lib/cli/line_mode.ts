@@ -7,6 +7,7 @@ import process from "node:process";
 import type { EngineEvent } from "../engine/events.ts";
 import type { Session } from "../session/types.ts";
 import { bannerText } from "./banner.ts";
+import { beginSession } from "./begin_session.ts";
 import { createInterrupts, onInterruptSignal } from "./interrupt.ts";
 import { createPipeInput, type LineInput } from "./line_input.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
@@ -62,15 +63,33 @@ export async function runLineMode(
   try {
     // What the session says at its beginning belongs below the banner.
     let early: EngineEvent[] | undefined = [];
-    session = await host.createSession({
-      cwd,
-      emit: (event) => void (early === undefined ? renderer.event(event) : early.push(event)),
-      askPermission: createPermissionAsker({ input, renderer, paint }),
+    const emit = (event: EngineEvent) =>
+      void (early === undefined ? renderer.event(event) : early.push(event));
+    session = await beginSession({
+      host,
+      saved: options.saved,
+      session: {
+        cwd,
+        emit,
+        askPermission: createPermissionAsker({ input, renderer, paint }),
+        replay: { how: "compact", show: emit },
+      },
     });
-    const { yolo, instructions } = session;
+    const begun = session;
+    const { yolo, instructions } = begun;
+    const run = async (text: string) => {
+      turn = new AbortController();
+      const signal = AbortSignal.any([turn.signal, lifetime.signal]);
+      const result = await begun.prompt({ text }, { signal });
+      turn = undefined;
+      renderer.endTurn(result.end, result.subject);
+      return result;
+    };
     renderer.lines(bannerText({ host, cwd, yolo, instructions, paint }));
     for (const event of early) renderer.event(event);
     early = undefined;
+    renderer.endTurn({ kind: "answered" });
+    if (options.saved?.kind === "list") await run("/sessions");
     while (!leaving.signal.aborted) {
       const line = await nextPrompt(input, leaving.signal);
       renderer.lineTyped();
@@ -80,12 +99,7 @@ export async function runLineMode(
         break;
       }
       if (line.trim() === "") continue;
-      turn = new AbortController();
-      const signal = AbortSignal.any([turn.signal, lifetime.signal]);
-      const result = await session.prompt({ text: line }, { signal });
-      turn = undefined;
-      renderer.endTurn(result.end, result.subject);
-      if (result.action === "quit") break;
+      if ((await run(line)).action === "quit") break;
     }
     return 0;
   } finally {

@@ -6,6 +6,7 @@
 import process from "node:process";
 import { exitStatusOf } from "../base/ends.ts";
 import type { AskPermission } from "../gate/question.ts";
+import { beginSession } from "./begin_session.ts";
 import { onInterruptSignal } from "./interrupt.ts";
 import { createAnswerInput } from "./line_input.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
@@ -54,16 +55,20 @@ export async function runPromptMode(
   // A prompt that came from stdin leaves nothing to answer with.
   const someone = terminal.stdinIsTerminal && terminal.stderrIsTerminal &&
     typeof mode.prompt === "string";
-  const session = await host.createSession({
-    cwd,
-    emit: renderer.event,
-    askPermission: someone
-      ? createPermissionAsker({
-        input: createAnswerInput({ input: process.stdin, show: io.err }),
-        renderer,
-        paint,
-      })
-      : refuse,
+  const session = await beginSession({
+    host,
+    saved: options.saved,
+    session: {
+      cwd,
+      emit: renderer.event,
+      askPermission: someone
+        ? createPermissionAsker({
+          input: createAnswerInput({ input: process.stdin, show: io.err }),
+          renderer,
+          paint,
+        })
+        : refuse,
+    },
   });
   const signal = AbortSignal.any([turn.signal, lifetime.signal]);
   const result = await session.prompt({ text }, { signal });
