@@ -145,7 +145,7 @@ function replyOf(reply: Fields, sessionLabel: string | undefined): ChildReply {
   const label = textOf(meta["label"]) ?? sessionLabel;
   const usage = readUsage(meta["usage"]);
   return {
-    stop: stopOf(reply["stopReason"]),
+    stop: meta["limit"] === "loop" ? "loop" : stopOf(reply["stopReason"]),
     ...(label === undefined ? {} : { label }),
     ...(usage === undefined ? {} : { usage }),
   };

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { EndKind } from "../base/ends.ts";
+import type { EndKind, IncompleteLimit } from "../base/ends.ts";
 import type { Usage } from "../model/types.ts";
 import { countOf, type Fields, fieldsOf } from "./fields.ts";
 
@@ -22,6 +22,8 @@ export interface SessionMeta {
 /** Facts about the end of a prompt, with its answer. */
 export interface PromptMeta {
   readonly end: EndKind;
+  /** What made the answer incomplete: the protocol has no word for calls in circles. */
+  readonly limit?: IncompleteLimit;
   /** `provider/model` that answered. */
   readonly label: string;
   readonly usage?: Usage;
@@ -72,5 +74,11 @@ export function readUsage(value: unknown): Usage | undefined {
   const outputTokens = countOf(fields["outputTokens"]);
   if (inputTokens === undefined || outputTokens === undefined) return undefined;
   const cachedTokens = countOf(fields["cachedTokens"]);
-  return { inputTokens, outputTokens, ...(cachedTokens === undefined ? {} : { cachedTokens }) };
+  const cost = fields["cost"];
+  return {
+    inputTokens,
+    outputTokens,
+    ...(cachedTokens === undefined ? {} : { cachedTokens }),
+    ...(typeof cost === "number" && cost >= 0 ? { cost } : {}),
+  };
 }

@@ -13,6 +13,7 @@ const LIMIT_STOPS: Record<IncompleteLimit, StopReason> = {
   output: "max_tokens",
   turns: "max_turn_requests",
   refusal: "refusal",
+  loop: "max_turn_requests",
 };
 
 /** Options of {@linkcode promptReply}. */
@@ -34,7 +35,12 @@ export function cancelledReply(label: string): PromptResponse {
  */
 export function promptReply(result: PromptResult, options: PromptReplyOptions): PromptResponse {
   const { end, label, usage } = result;
-  const facts = { end: end.kind, label, ...(usage === undefined ? {} : { usage }) };
+  const facts = {
+    end: end.kind,
+    label,
+    ...(end.kind === "incomplete" ? { limit: end.limit } : {}),
+    ...(usage === undefined ? {} : { usage }),
+  };
   const stopReason = stopOf(end);
   if (stopReason === undefined) {
     throw failure(options.redact(failureWords(end, options.speaker)), { mm: facts });

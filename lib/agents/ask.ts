@@ -202,6 +202,8 @@ function endOfStop(stop: ChildStop): End {
       return { kind: "incomplete", limit: "output" };
     case "max_turn_requests":
       return { kind: "incomplete", limit: "turns" };
+    case "loop":
+      return { kind: "incomplete", limit: "loop" };
     case "refusal":
       return { kind: "incomplete", limit: "refusal" };
     case "cancelled":

@@ -44,6 +44,8 @@ export type ChildStop =
   | "end_turn"
   | "max_tokens"
   | "max_turn_requests"
+  /** Its calls went in circles: an mm says so beside the protocol. */
+  | "loop"
   | "refusal"
   | "cancelled"
   | { readonly unknown: string };

@@ -7,8 +7,11 @@
 
 import { formatDuration } from "./duration.ts";
 
-/** What made an answer incomplete: the output limit, the turn limit, or the model's refusal. */
-export type IncompleteLimit = "output" | "turns" | "refusal";
+/**
+ * What made an answer incomplete: the output limit, the turn limit, the model's refusal, or calls that
+ * went in circles.
+ */
+export type IncompleteLimit = "output" | "turns" | "refusal" | "loop";
 
 /** Who refused: a hook, the gate (a rule or a person), or the depth limit of a chain of asks. */
 export type RefusedBy = "hook" | "permission" | "depth";
@@ -67,6 +70,7 @@ const LIMIT_WORDS: Record<IncompleteLimit, string> = {
   output: "output limit",
   turns: "turn limit",
   refusal: "the model refused",
+  loop: "its calls went in circles",
 };
 
 /**

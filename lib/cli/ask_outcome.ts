@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { describeEnd, type End, exitStatusOf } from "../base/ends.ts";
+import { describeEnd, type End, exitStatusOf, type IncompleteLimit } from "../base/ends.ts";
 import type { Usage } from "../model/types.ts";
 
 /** What came of an ask. */
@@ -33,13 +33,20 @@ export function jsonLine(outcome: AskOutcome): string {
   }) + "\n";
 }
 
+const STOP_REASONS: Readonly<Record<IncompleteLimit, string>> = {
+  output: "max_tokens",
+  turns: "max_turn_requests",
+  refusal: "refusal",
+  loop: "loop",
+};
+
 /** Returns the word for an end: ACP's own where it has one. */
 export function stopReasonOf(end: End): string {
   switch (end.kind) {
     case "answered":
       return "end_turn";
     case "incomplete":
-      return { output: "max_tokens", turns: "max_turn_requests", refusal: "refusal" }[end.limit];
+      return STOP_REASONS[end.limit];
     default:
       return end.kind;
   }

@@ -42,6 +42,8 @@ export interface CallOutcome {
   readonly text: string;
   readonly ok: boolean;
   readonly end?: End;
+  /** The call could not run at all: there is no such tool, or its arguments are wrong. */
+  readonly wrong?: boolean;
 }
 
 /**
@@ -57,7 +59,7 @@ export async function runCall(
 ): Promise<CallOutcome> {
   const { tools, emit, signal } = environment;
   const id = `call_${crypto.randomUUID()}`;
-  const tool = tools.find((candidate) => candidate.name === request.name);
+  const tool = toolNamed(request.name, tools);
   if (tool === undefined) {
     const names = tools.map((candidate) => candidate.name);
     const why = environment.withheld?.(request.name);
@@ -111,6 +113,14 @@ export async function runCall(
     ok: result.ok,
     ...(result.end === undefined ? {} : { end: result.end }),
   };
+}
+
+/** Returns the tool of a name; `Bash` is `bash`, where no other tool is meant. */
+function toolNamed(name: string, tools: readonly Tool[]): Tool | undefined {
+  const exact = tools.find((tool) => tool.name === name);
+  if (exact !== undefined) return exact;
+  const alike = tools.filter((tool) => tool.name.toLowerCase() === name.trim().toLowerCase());
+  return alike.length === 1 ? alike[0] : undefined;
 }
 
 function parseArguments(tool: Tool, text: string): { input: unknown } | { error: string } {
@@ -187,5 +197,5 @@ function announceFailure(
     call: { ...call, title: call.name, kind: "other" },
   });
   emit({ type: "tool_update", callId: call.id, status: "failed", text });
-  return { ok: false, text };
+  return { ok: false, wrong: true, text };
 }

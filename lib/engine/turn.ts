@@ -9,8 +9,10 @@ import type { ToolCallRequest, ToolCallView } from "../base/tool_call.ts";
 import type { JsonSchema } from "../config/output_schema.ts";
 import type { Image, ModelClient, ModelReply, Usage } from "../model/types.ts";
 import { ModelError } from "../model/types.ts";
+import { addUsage } from "../model/usage.ts";
 import { type CallEnvironment, type CallOutcome, runCall } from "./call_runner.ts";
 import type { Conversation } from "./conversation.ts";
+import { LoopGuard, repetitionWarning, STOP_AT } from "./loop_guard.ts";
 import { completeOnce } from "./model_request.ts";
 import { StructuredAnswer } from "./structured_answer.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -101,6 +103,7 @@ interface TurnParts extends TurnOptions, CallEnvironment {
 class Turn {
   readonly #options: TurnParts;
   readonly #running = new Map<ToolCallRequest, ToolCallView>();
+  readonly #guard = new LoopGuard();
   /** What the request under way has shown so far. */
   partial = "";
   text = "";
@@ -131,6 +134,7 @@ class Turn {
       if (calls.length > 0) {
         answer?.calls();
         await this.#runCalls(calls);
+        if (this.#guard.looping) return { kind: "incomplete", limit: "loop" };
         continue;
       }
       if (answer === undefined) return { kind: "answered" };
@@ -197,16 +201,21 @@ class Turn {
 
   async #runOne(call: ToolCallRequest): Promise<CallOutcome> {
     this.#options.signal.throwIfAborted();
+    const times = this.#guard.note(call);
+    // Many of the same in one answer: the turn ends behind them.
+    if (times > STOP_AT) return { ok: false, text: `Not run: the same call ran ${STOP_AT} times` };
     this.toolCalls++;
-    return await runCall(call, this.#options, (view) => {
+    const outcome = await runCall(call, this.#options, (view) => {
       if (view === undefined) this.#running.delete(call);
       else this.#running.set(call, view);
     });
+    this.#guard.ran(outcome.wrong !== true);
+    return { ...outcome, text: outcome.text + repetitionWarning(call.name, times) };
   }
 
   #count(usage: Usage | undefined): void {
     if (usage === undefined) return;
-    this.usage = this.usage === undefined ? usage : addUsage(this.usage, usage);
+    this.usage = addUsage(this.usage, usage);
   }
 
   /** Returns the end for something that was thrown. */
@@ -234,15 +243,4 @@ class Turn {
     });
     return names.length > 0 ? [...new Set(names)].join(", ") : this.#options.model.label;
   }
-}
-
-function addUsage(a: Usage, b: Usage): Usage {
-  const cached = a.cachedTokens === undefined && b.cachedTokens === undefined
-    ? {}
-    : { cachedTokens: (a.cachedTokens ?? 0) + (b.cachedTokens ?? 0) };
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    ...cached,
-  };
 }
