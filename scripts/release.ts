@@ -58,9 +58,12 @@ export async function release(options: ReleaseOptions): Promise<ReadonlyMap<stri
   await rm(out, { recursive: true, force: true });
   await mkdir(work, { recursive: true });
   const inputs = await bundle(join(ROOT, "cli.ts"), join(work, "bundle"));
+  const notices = await noticesOf(ROOT, inputs);
+  // Besides the archives, for the executable that stands alone.
+  await writeFile(join(out, NOTICES_FILE), notices);
   const besides: readonly TarFile[] = [
     file("LICENSE", await readFile(join(ROOT, "LICENSE"), "utf8")),
-    file(NOTICES_FILE, await noticesOf(ROOT, inputs)),
+    file(NOTICES_FILE, notices),
     file("share/man/man1/mm.1", manPage()),
     ...SHELLS.map((shell) => file(COMPLETION_FILES[shell], completionScript(shell))),
   ];
