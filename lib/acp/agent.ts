@@ -79,12 +79,13 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
   };
   const sessions = new Sessions({ host, client: () => connection.client, send, redact, warn, log });
   let abilities = NO_ABILITIES;
+  const saved = host.saved !== undefined;
 
   const app = agent({ name: "mm" });
   const answer: Answer = (method, handler) => answerWith(app, method, handler, redact);
   answer(methods.agent.initialize, ({ params }) => {
     abilities = abilitiesOf(params);
-    return initializeResponse({ title: host.title, version, images: host.images });
+    return initializeResponse({ title: host.title, version, images: host.images, saved });
   });
   answer(
     methods.agent.session.new,
@@ -124,6 +125,23 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
     }
     return { configOptions: session.options };
   });
+  if (saved) {
+    answer(
+      methods.agent.session.load,
+      ({ params, requestId }) =>
+        sessions.load(params, { abilities, replied: replies.sent(requestId) }),
+    );
+    answer(
+      methods.agent.session.resume,
+      ({ params, requestId }) =>
+        sessions.resume(params, { abilities, replied: replies.sent(requestId) }),
+    );
+    answer(methods.agent.session.list, ({ params }) => sessions.list(params));
+    answer(methods.agent.session.delete, async ({ params }) => {
+      await sessions.delete(params.sessionId);
+      return {};
+    });
+  }
   answer(methods.agent.session.close, async ({ params }) => {
     await sessions.close(params.sessionId);
     return {};

@@ -28,6 +28,8 @@ export interface AgentFacts {
   readonly version: string;
   /** Whether the model takes images. */
   readonly images: boolean;
+  /** Whether conversations are saved. */
+  readonly saved: boolean;
 }
 
 /**
@@ -40,11 +42,13 @@ export function initializeResponse(facts: AgentFacts): InitializeResponse {
     agentInfo: { name: "mm", title: facts.title, version: facts.version },
     authMethods: [],
     agentCapabilities: {
-      loadSession: false,
+      loadSession: facts.saved,
       promptCapabilities: { embeddedContext: true, image: facts.images, audio: false },
       mcpCapabilities: { http: false, sse: false },
       // Objects, not booleans: some editors refuse an agent that gets this wrong.
-      sessionCapabilities: { close: {} },
+      sessionCapabilities: facts.saved
+        ? { close: {}, list: {}, resume: {}, delete: {} }
+        : { close: {} },
     },
   };
 }

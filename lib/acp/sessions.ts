@@ -7,18 +7,32 @@ import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import {
   type AgentContext,
+  type ListSessionsRequest,
+  type ListSessionsResponse,
+  type LoadSessionRequest,
+  type LoadSessionResponse,
   type NewSessionRequest,
   type NewSessionResponse,
   RequestError,
+  type ResumeSessionRequest,
+  type ResumeSessionResponse,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import type { SessionHost } from "../session/types.ts";
+import type { EngineEvent } from "../engine/events.ts";
+import type {
+  CreateSessionOptions,
+  SavedSessions,
+  Session,
+  SessionHost,
+} from "../session/types.ts";
+import { UnknownSessionError } from "../store/unknown_session_error.ts";
 import { AgentSession } from "./agent_session.ts";
 import { modeState } from "./config_options.ts";
 import { invalidParams } from "./errors.ts";
 import type { ClientAbilities } from "./initialize.ts";
 import { metaOf } from "./meta.ts";
 import { permissionAsker } from "./permission.ts";
+import { sessionPage } from "./session_pages.ts";
 import { SessionUpdates } from "./updates.ts";
 
 /** Options of {@linkcode Sessions}. */
@@ -41,6 +55,18 @@ export interface OpenOptions {
   readonly replied: Promise<void>;
 }
 
+/** How a session of the host begins. */
+interface StartOptions extends OpenOptions {
+  /** The session's id, where the editor knows it already. */
+  readonly id?: string;
+  readonly begin: (common: CreateSessionOptions, updates: SessionUpdates) => Promise<Session>;
+}
+
+interface Started {
+  readonly session: Session;
+  readonly opened: AgentSession;
+}
+
 /** The sessions an editor has open. */
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -57,32 +83,132 @@ export class Sessions {
    * @throws {RequestError} -32602 when the directory is none.
    */
   async open(params: NewSessionRequest, options: OpenOptions): Promise<NewSessionResponse> {
-    const { host, client, send, redact, warn, log } = this.#options;
+    const { session, opened } = await this.#start(params, {
+      ...options,
+      begin: (common) => this.#options.host.createSession(common),
+    });
+    return { sessionId: session.id, ...this.#reply(session, opened, params) };
+  }
+
+  /**
+   * Goes on with a saved conversation, after the editor got all of it.
+   *
+   * @throws {RequestError} -32602 when the directory is none, -32002 when there is no such
+   * conversation, -32603 when it cannot be used.
+   */
+  async load(params: LoadSessionRequest, options: OpenOptions): Promise<LoadSessionResponse> {
+    const { session, opened } = await this.#takeUp(params, {
+      ...options,
+      begin: async (common, updates) => {
+        updates.begin();
+        try {
+          const replay = {
+            how: "full",
+            show: (event: EngineEvent) => updates.take(event),
+          } as const;
+          return await this.#saved.resume({ ...common, replay, id: params.sessionId });
+        } finally {
+          updates.end();
+        }
+      },
+    });
+    return this.#reply(session, opened, params);
+  }
+
+  /**
+   * Goes on with a saved conversation that the editor knows already.
+   *
+   * @throws {RequestError} as {@linkcode Sessions.load} does.
+   */
+  async resume(params: ResumeSessionRequest, options: OpenOptions): Promise<ResumeSessionResponse> {
+    const { session, opened } = await this.#takeUp(params, {
+      ...options,
+      begin: (common) => this.#saved.resume({ ...common, id: params.sessionId }),
+    });
+    return this.#reply(session, opened, params);
+  }
+
+  /**
+   * Returns a page of the saved conversations.
+   *
+   * @throws {RequestError} -32602 for a wrong cursor or directory.
+   */
+  list(params: ListSessionsRequest): Promise<ListSessionsResponse> {
+    return sessionPage(this.#saved, params);
+  }
+
+  /** Removes a saved conversation, one that is open here too; does nothing when there is none. */
+  async delete(id: string): Promise<void> {
+    if (this.#open.has(id)) await this.close(id);
+    await this.#saved.delete(id);
+  }
+
+  get #saved(): SavedSessions {
+    const { saved } = this.#options.host;
+    if (saved === undefined) throw new Error("Conversations are not saved");
+    return saved;
+  }
+
+  async #takeUp(
+    params: LoadSessionRequest | ResumeSessionRequest,
+    options: StartOptions,
+  ): Promise<Started> {
+    const { sessionId } = params;
     await checkDirectory(params.cwd);
-    let id = "";
+    // An editor that asks again has lost what it had.
+    if (this.#open.has(sessionId)) await this.close(sessionId);
+    try {
+      return await this.#start(params, { ...options, id: sessionId });
+    } catch (error) {
+      if (error instanceof UnknownSessionError) throw RequestError.sessionNotFound(sessionId);
+      throw error;
+    }
+  }
+
+  async #start(
+    { cwd }: { readonly cwd: string },
+    options: StartOptions,
+  ): Promise<Started> {
+    const { host, client, send, redact, warn } = this.#options;
+    await checkDirectory(cwd);
+    let { id = "" } = options;
     const updates = new SessionUpdates({
       send: (update) => send(id, update),
       notices: options.abilities.notices,
     });
-    const session = await host.createSession({
-      cwd: params.cwd,
+    const session = await options.begin({
+      cwd,
       emit: (event) => {
         updates.take(event);
         if (event.type === "notice" && event.severity !== "info") warn(redact(event.text));
       },
       askPermission: permissionAsker({ client: client(), sessionId: () => id }),
-    });
+      onTitle: (title) =>
+        updates.send({
+          sessionUpdate: "session_info_update",
+          title,
+          updatedAt: new Date().toISOString(),
+        }),
+    }, updates);
     id = session.id;
     const opened = new AgentSession({ host, session, updates, redact });
     this.#open.set(id, opened);
     // Editors drop an update that comes before the reply which names its session.
     void options.replied.then(() => opened.announce());
-    const notStarted = params.mcpServers.map((server) => server.name);
+    return { session, opened };
+  }
+
+  #reply(
+    session: Session,
+    opened: AgentSession,
+    { mcpServers = [] }: { readonly mcpServers?: readonly { readonly name: string }[] },
+  ): Omit<NewSessionResponse, "sessionId"> {
+    const { host, log } = this.#options;
+    const notStarted = mcpServers.map((server) => server.name);
     if (notStarted.length > 0) {
       log(`MCP servers of the editor are not started: ${notStarted.join(", ")}`);
     }
     return {
-      sessionId: id,
       modes: modeState(session.yolo),
       configOptions: opened.options,
       _meta: metaOf({

@@ -15,6 +15,7 @@ const HEAD_BYTES = 16 * 1024;
 
 /** A saved conversation, as lists show it. */
 export interface SavedSession {
+  /** The conversation's id. */
   readonly id: string;
   /** Its working directory, absolute. */
   readonly cwd: string;

@@ -45,7 +45,7 @@ export interface SessionLogOptions {
   readonly history: () => readonly Message[];
   /** Takes a sentence that the person should see; it is not saved. */
   readonly onNotice: (severity: "info" | "warning", text: string) => void;
-  /** Told of the title once there is one. */
+  /** Told of the title once there is one, and when it becomes that of another conversation. */
   readonly onTitle?: (title: string) => void;
   /** Told that a file was created in a directory. */
   readonly onCreated: (dir: string) => void;
@@ -136,6 +136,7 @@ export class SessionLog implements Journal {
     this.#next = opened.next;
     this.#file = opened.file;
     this.#lock = opened.lock;
+    if (opened.title !== undefined) this.#options.onTitle?.(opened.title);
     if (opened.trouble !== undefined) this.#failed(opened.trouble);
   }
 

@@ -21,6 +21,7 @@ import {
 } from "./saved_session.ts";
 import { SessionFile } from "./session_file.ts";
 import { holderOf, type LockHolder, lockSession, type SessionLock } from "./session_lock.ts";
+import { UnknownSessionError } from "./unknown_session_error.ts";
 import { SessionLog, type SessionLogOptions } from "./session_log.ts";
 
 /** Options of {@linkcode SessionStore}. */
@@ -42,6 +43,7 @@ export interface ListOptions {
   /** Continues behind this one. */
   readonly after?: { readonly updatedAt: number; readonly id: string };
   /** @default {all} */
+  /** The most that are listed. @default {all} */
   readonly limit?: number;
 }
 
@@ -98,7 +100,7 @@ export class SessionStore {
     const [id] = found;
     if (id === undefined) {
       throw new UserError(
-        `There is no conversation "${beginning}" of this directory; /sessions lists those there are`,
+        `There is no conversation "${beginning}" of this directory; /sessions or -resume lists those there are`,
       );
     }
     if (found.length > 1) {
@@ -121,7 +123,7 @@ export class SessionStore {
    */
   async open(id: string, options: { readonly events: boolean }): Promise<OpenedSession> {
     const place = await this.#place(id);
-    if (place === undefined) throw new UserError(`There is no conversation "${id}"`);
+    if (place === undefined) throw new UnknownSessionError(id);
     const { dir, path } = place;
     const locked = tryLock(place);
     if ("holder" in locked) throw new UserError(openElsewhere(id, locked.holder));
