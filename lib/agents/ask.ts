@@ -45,13 +45,17 @@ export interface AskOptions {
 
 /** How an ask went. */
 export interface AskResult {
+  /** How the ask ended. */
   readonly end: End;
   /** The answer, or what there is of it; not capped. */
   readonly answer: string;
   /** `provider/model` of the asked agent, where it said so. */
   readonly label?: string;
+  /** Tokens of the asked agent's requests, where it told them. */
   readonly usage?: Usage;
+  /** Tool calls that the asked agent made. */
   readonly toolCalls: number;
+  /** Milliseconds from the ask to its end. */
   readonly durationMs: number;
 }
 

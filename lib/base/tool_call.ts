@@ -8,6 +8,7 @@
 export interface ToolCallRequest {
   /** The id under which the model expects the result. */
   readonly id: string;
+  /** The tool, an asked agent's with its path before it: `bob/bash`. */
   readonly name: string;
   /** The arguments as JSON text, exactly as the model wrote them; empty for none. */
   readonly arguments: string;
@@ -39,6 +40,7 @@ export interface FileDiff {
   readonly path: string;
   /** `null` for a new file. */
   readonly oldText: string | null;
+  /** The text after the change. */
   readonly newText: string;
 }
 
@@ -53,10 +55,13 @@ export interface ToolCallView {
   readonly name: string;
   /** One line that says what will happen: the command, the file. */
   readonly title: string;
+  /** What kind of work it is, for the front end's icon. */
   readonly kind: ToolKind;
   /** The arguments as the tool understood them. */
   readonly input: unknown;
+  /** Files that the call is about. */
   readonly locations?: readonly Location[];
+  /** Changes of files that the call makes. */
   readonly diffs?: readonly FileDiff[];
   /** The call this one belongs to: an asked agent's call inside `ask_agent`. */
   readonly parentId?: string;

@@ -19,6 +19,7 @@ import { openStore } from "./session_store.ts";
 
 /** Options of {@linkcode composeHost}. */
 export interface ComposeHostOptions {
+  /** The agent's configuration. */
   readonly config: AgentConfig;
   /** This process's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;

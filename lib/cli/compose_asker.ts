@@ -16,13 +16,17 @@ import { asAsked, createPool } from "./agent_pool.ts";
 
 /** One ask of a script. */
 export interface ScriptAsk {
+  /** Name of the asked agent, a key of `mmConfigs`. */
   readonly agent: string;
+  /** The question. */
   readonly prompt: string;
   /** The calling conversation, sent before the question. */
   readonly transcript?: string;
   /** Absolute. */
   readonly cwd: string;
+  /** Cancels the ask. */
   readonly signal: AbortSignal;
+  /** Takes what the asked agent says and does while it works. */
   readonly emit: Emit;
 }
 
@@ -36,6 +40,7 @@ export interface Asker {
 
 /** Options of {@linkcode composeAsker}. */
 export interface ComposeAskerOptions {
+  /** The configuration of the asking agent. */
   readonly config: AgentConfig;
   /** This process's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;

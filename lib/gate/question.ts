@@ -7,6 +7,7 @@ import type { ToolCallView } from "../base/tool_call.ts";
 
 /** A permission question. The call was announced to the front end before. */
 export interface PermissionQuestion {
+  /** The call, as the front end shows it. */
   readonly call: ToolCallView;
   /** Who wants to run it: empty for this agent, else the path of the asked one, `bob/riker`. */
   readonly agent: string;

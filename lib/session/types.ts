@@ -17,11 +17,13 @@ export type { ListOptions, SavedSession };
 export interface PromptInput {
   /** Plain text; a slash command when it begins with the name of one. */
   readonly text: string;
+  /** Images beside the text. */
   readonly images?: readonly Image[];
 }
 
 /** How a prompt ended. */
 export interface PromptResult {
+  /** How the turn ended. */
   readonly end: End;
   /** What ended, for `describeEnd()`: the asked agent's name; absent for the turn itself. */
   readonly subject?: string;
@@ -41,6 +43,7 @@ export interface PromptResult {
 export interface CommandInfo {
   /** Without the slash: `ask-bob`. */
   readonly name: string;
+  /** What the command does, in one line. */
   readonly description: string;
   /** What to type after it, where it takes something. */
   readonly hint?: string;
@@ -102,6 +105,7 @@ export interface SavedSessions {
 export interface Session {
   /** Unique and unguessable. */
   readonly id: string;
+  /** The working directory, absolute. */
   readonly cwd: string;
   /** The beginning of the first prompt, once there was one; absent too where nothing is saved. */
   readonly title: string | undefined;
@@ -122,6 +126,7 @@ export interface Session {
 
 /** What one process shares between its sessions: configuration, model, the asked agents. */
 export interface SessionHost {
+  /** The agent's configuration. */
   readonly config: AgentConfig;
   /** The name shown for this agent. */
   readonly title: string;
@@ -131,6 +136,7 @@ export interface SessionHost {
   readonly images: boolean;
   /** The saved conversations; absent where none are saved. */
   readonly saved?: SavedSessions | undefined;
+  /** Opens a conversation. */
   createSession(options: CreateSessionOptions): Promise<Session>;
   /** Ends all sessions and every asked agent. */
   close(): Promise<void>;

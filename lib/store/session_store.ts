@@ -42,7 +42,6 @@ export interface ListOptions {
   readonly cwd?: string;
   /** Continues behind this one. */
   readonly after?: { readonly updatedAt: number; readonly id: string };
-  /** @default {all} */
   /** The most that are listed. @default {all} */
   readonly limit?: number;
 }
