@@ -35,6 +35,10 @@ const CHECKS: readonly Check[] = [
     ? [{ name: "schema", args: ["run", "-A", "--no-check", "scripts/write_schema.ts", "--check"] }]
     : []),
   { name: "types", args: ["check", "--quiet", "."] },
+  { name: "published documentation", args: ["doc", "--lint", "mod.ts"] },
+  // Public types have to be written out; what is not committed yet may differ.
+  { name: "publication", args: ["publish", "--dry-run", "--allow-dirty", "--quiet"] },
+  { name: "documented examples", args: ["test", "-A", "--no-check", "--doc", "mod.ts"] },
 ];
 
 /** Runs a step and returns whether it succeeded; says its name, its time and how it went. */

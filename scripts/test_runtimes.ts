@@ -1,7 +1,7 @@
 /**
- * `deno task test:runtimes [test file…]`: runs the end-to-end tests of the main job (or the given
- * files) with the bundle under Node and under Bun, and with the executable `build/mm` where there is
- * one; then `tests/runtimes_test.ts`, which runs the same job on all of them.
+ * `deno task test:runtimes [node] [bun] [compiled] [test file…]`: runs the end-to-end tests of the main
+ * job (or the given files) with the bundle under Node and under Bun, and with the executable `build/mm`
+ * (or on those that are named); then `tests/runtimes_test.ts`, which runs the same job on all of them.
  *
  * The last line is `N passed, N failed` over all runs.
  *
@@ -62,19 +62,24 @@ async function run(
   return { passed: counts.passed, failed };
 }
 
-const chosen = process.argv.slice(2);
+const words = process.argv.slice(2);
+const names = words.filter((word) => ["node", "bun", "compiled"].includes(word));
+const chosen = words.filter((word) => !names.includes(word));
 const files = chosen.length === 0 ? MAIN_JOB : chosen;
+const wanted = (name: string) => names.length === 0 || names.includes(name);
 await installRuntimes();
 const folder = join(ROOT, "build", "runtimes", "bundle");
 await mkdir(folder, { recursive: true });
 await bundle(join(ROOT, "cli.ts"), folder);
 
 const runs: Counts[] = [];
-for (const { name, version, program } of RUNTIMES) {
+for (const { name, version, program } of RUNTIMES.filter(({ name }) => wanted(name))) {
   runs.push(await run(`${name} ${version}`, files, [program, join(folder, MAIN)]));
 }
-if (existsSync(EXECUTABLE)) runs.push(await run("executable", files, [EXECUTABLE]));
-else process.stdout.write("== executable: there is none; the task compile makes it\n");
+if (wanted("compiled")) {
+  if (existsSync(EXECUTABLE)) runs.push(await run("compiled", files, [EXECUTABLE]));
+  else process.stdout.write("== compiled: there is no executable; the task compile makes it\n");
+}
 runs.push(await run("all", ["tests/runtimes_test.ts"]));
 
 const total = (key: keyof Counts) => runs.reduce((sum, counts) => sum + counts[key], 0);
