@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
@@ -16,7 +16,9 @@ import { promisify } from "node:util";
 import { parse } from "yaml";
 import { VERSION } from "../lib/base/version.ts";
 import { FLAGS } from "../lib/cli/flags.ts";
+import { bundle } from "../scripts/bundle.ts";
 import { ROOT } from "../scripts/checks/repository.ts";
+import { EXECUTABLE } from "../scripts/compile.ts";
 import { MAN_PAGE, manPage } from "../scripts/man_page.ts";
 import { npmPackage } from "../scripts/npm_package.ts";
 import { hostTarget } from "../scripts/release.ts";
@@ -179,6 +181,38 @@ test(
     });
   },
 );
+
+test("the program adds at most 4 MB to a bare executable", () =>
+  withProject(async (p) => {
+    const folder = join(p.home, "bundle");
+    await bundle(join(ROOT, "cli.ts"), folder);
+    let size = 0;
+    for (const name of await readdir(folder, { recursive: true })) {
+      const found = await stat(join(folder, name));
+      if (found.isFile()) size += found.size;
+    }
+    assert.ok(size > 100_000 && size <= 4_000_000, `${size} bytes`);
+  }));
+
+test("an executable that was removed while it runs is named when bob cannot be started from it", {
+  skip: existsSync(EXECUTABLE) ? false : "build/mm is not here: the task compile makes it",
+}, () =>
+  withProject(async (p) => {
+    await p.write("agent.yaml", "provider: demo\nyolo: true\nmmConfigs: {bob: {path: bob.yaml}}\n");
+    await p.write("bob.yaml", "provider: demo\n");
+    const mm = join(p.home, "mm");
+    await cp(EXECUTABLE, mm);
+    const editor = p.editor([], { program: [mm] });
+    const session = await editor.start();
+    await rm(mm);
+    await assert.rejects(
+      editor.prompt(session, "/ask-bob list"),
+      (error: Error) => error.message.includes(`Cannot start "${mm}": there is no such file`),
+    );
+    await cp(EXECUTABLE, mm);
+    await editor.prompt(session, "/ask-bob list");
+    assert.match(editor.text(session), /bob\.yaml/);
+  }));
 
 test("a target whose runtime cannot be had is named, the others are built, the status is 1", {
   skip: process.env.DENORT_BIN === undefined
