@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -107,6 +107,8 @@ export async function release(options: ReleaseOptions): Promise<ReadonlyMap<stri
     await writeFile(join(out, name), fillIn(template, facts), { mode: 0o755 });
   }
   await writeFile(join(out, "agent.json"), acpManifest(facts));
+  // The registry wants it beside the manifest: 16 by 16, in the colour of the text.
+  await copyFile(join(ROOT, "packaging", "icon.svg"), join(out, "icon.svg"));
   return failed;
 }
 

@@ -290,6 +290,13 @@ test("agent.json has what the registry of ACP agents asks for, on every platform
   assert.throws(() => acpManifest({ ...RELEASE, sums: new Map() }), /linux-x64 was not built/);
 });
 
+test("the icon for the registry is 16 by 16 and takes the colour of the text", async () => {
+  const icon = await readFile(join(ROOT, "packaging", "icon.svg"), "utf8");
+  assert.match(icon, /^<svg [^>]*width="16" height="16" viewBox="0 0 16 16"/);
+  const colours = [...icon.matchAll(/(?:fill|stroke)="([^"]*)"/gu)].map((match) => match[1]);
+  assert.deepEqual(new Set(colours), new Set(["none", "currentColor"]));
+});
+
 test("every action of the workflows is pinned to a commit, and no job has more rights than it says", async () => {
   const folder = join(ROOT, ".github", "workflows");
   for (const name of await readdir(folder)) {
