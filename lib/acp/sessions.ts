@@ -18,7 +18,6 @@ import {
   type ResumeSessionResponse,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import type { EngineEvent } from "../engine/events.ts";
 import type {
   CreateSessionOptions,
   SavedSessions,
@@ -102,11 +101,7 @@ export class Sessions {
       begin: async (common, updates) => {
         updates.begin();
         try {
-          const replay = {
-            how: "full",
-            show: (event: EngineEvent) => updates.take(event),
-          } as const;
-          return await this.#saved.resume({ ...common, replay, id: params.sessionId });
+          return await this.#saved.resume({ ...common, id: params.sessionId });
         } finally {
           updates.end();
         }
@@ -123,7 +118,7 @@ export class Sessions {
   async resume(params: ResumeSessionRequest, options: OpenOptions): Promise<ResumeSessionResponse> {
     const { session, opened } = await this.#takeUp(params, {
       ...options,
-      begin: (common) => this.#saved.resume({ ...common, id: params.sessionId }),
+      begin: (common) => this.#saved.resume({ ...common, id: params.sessionId, show: false }),
     });
     return this.#reply(session, opened, params);
   }
@@ -183,6 +178,7 @@ export class Sessions {
         if (event.type === "notice" && event.severity !== "info") warn(redact(event.text));
       },
       askPermission: permissionAsker({ client: client(), sessionId: () => id }),
+      replay: { how: "full", show: (event) => updates.take(event) },
       onTitle: (title) =>
         updates.send({
           sessionUpdate: "session_info_update",

@@ -80,10 +80,10 @@ export class Host implements SessionHost {
       find: (beginning, cwd) => store.find(beginning, cwd),
       delete: (id) => store.delete(id),
       resume: (options) =>
-        this.#create(
-          options,
-          () => store.open(options.id, { events: options.replay !== undefined }),
-        ),
+        this.#create(options, () => {
+          const events = options.replay !== undefined && options.show !== false;
+          return store.open(options.id, { events });
+        }),
     };
   }
 

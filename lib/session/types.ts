@@ -75,6 +75,8 @@ export interface ReplayOptions {
 export interface ResumeSessionOptions extends CreateSessionOptions {
   /** The conversation's id. */
   readonly id: string;
+  /** Whether it is shown again, as `replay` says. @default {true} */
+  readonly show?: boolean;
 }
 
 /** The saved conversations. */
