@@ -77,7 +77,7 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
       log(`An update was not sent: ${messageOf(error)}`);
     }
   };
-  const sessions = new Sessions({ host, client: () => connection.client, send, redact, warn, log });
+  const sessions = new Sessions({ host, client: () => connection.client, send, redact, warn });
   let abilities = NO_ABILITIES;
   const saved = host.saved !== undefined;
 

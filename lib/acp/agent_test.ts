@@ -52,7 +52,7 @@ test("initialize tells what the agent can do, in the shapes that editors insist 
     agentCapabilities: {
       loadSession: false,
       promptCapabilities: { embeddedContext: true, image: false, audio: false },
-      mcpCapabilities: { http: false, sse: false },
+      mcpCapabilities: { http: true, sse: false },
       sessionCapabilities: { close: {} },
     },
   });
@@ -92,17 +92,25 @@ test("session/new refuses a directory that is relative, missing or a file", asyn
   await end();
 });
 
-test("MCP servers of the editor that are not started are named, and the session works", async () => {
-  const { peer, end, log } = serve(say);
+test("MCP servers of the editor reach the session, those of unknown kinds are named", async () => {
+  let given: unknown;
+  const { peer, end } = serve(say, { onCreate: ({ mcpServers }) => void (given = mcpServers) });
   await peer.result("initialize", { protocolVersion: 1 });
-  const server = { name: "files", command: "/bin/files", args: [], env: [] };
-  const session = await peer.result("session/new", { cwd: "/", mcpServers: [server] });
-  assert.deepEqual(fieldsOf(session["_meta"])["mm"], {
-    label: "test/model",
-    mcpServersNotStarted: ["files"],
+  const session = await peer.result("session/new", {
+    cwd: "/",
+    mcpServers: [
+      { name: "files", command: "/bin/files", args: ["-x"], env: [{ name: "A", value: "b" }] },
+      { type: "http", name: "web", url: "http://h/mcp", headers: [{ name: "X-A", value: "b" }] },
+      { type: "sse", name: "old", url: "http://h/sse", headers: [] },
+    ],
   });
-  assert.match(log.join("\n"), /files/u);
-  assert.equal(stopOf(await peer.prompt(String(session["sessionId"]), "hi")), "end_turn");
+  assert.deepEqual(given, [
+    { name: "files", command: ["/bin/files", "-x"], env: { A: "b" } },
+    { name: "web", url: "http://h/mcp", headers: { "X-A": "b" } },
+  ]);
+  const id = String(session["sessionId"]);
+  assert.equal(stopOf(await peer.prompt(id, "hi")), "end_turn");
+  assert.match(JSON.stringify(peer.updates()), /MCP server \\"old\\" is left out/u);
   await end();
 });
 

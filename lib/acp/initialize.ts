@@ -12,14 +12,17 @@ const VERSION = 1;
 export interface ClientAbilities {
   /** It takes `notice` updates. */
   readonly notices: boolean;
+  /** It shows forms. */
+  readonly forms: boolean;
 }
 
 /** A client that told nothing about itself. */
-export const NO_ABILITIES: ClientAbilities = { notices: false };
+export const NO_ABILITIES: ClientAbilities = { notices: false, forms: false };
 
 /** Returns what a client told about itself. */
 export function abilitiesOf(request: InitializeRequest): ClientAbilities {
-  return { notices: Boolean(request.clientCapabilities?.session?.notices) };
+  const { session, elicitation } = request.clientCapabilities ?? {};
+  return { notices: Boolean(session?.notices), forms: Boolean(elicitation?.form) };
 }
 
 /** What this agent tells about itself. */
@@ -44,7 +47,7 @@ export function initializeResponse(facts: AgentFacts): InitializeResponse {
     agentCapabilities: {
       loadSession: facts.saved,
       promptCapabilities: { embeddedContext: true, image: facts.images, audio: false },
-      mcpCapabilities: { http: false, sse: false },
+      mcpCapabilities: { http: true, sse: false },
       // Objects, not booleans: some editors refuse an agent that gets this wrong.
       sessionCapabilities: facts.saved
         ? { close: {}, list: {}, resume: {}, delete: {} }

@@ -11,6 +11,7 @@ import {
   type ListSessionsResponse,
   type LoadSessionRequest,
   type LoadSessionResponse,
+  type McpServer,
   type NewSessionRequest,
   type NewSessionResponse,
   RequestError,
@@ -29,10 +30,12 @@ import { AgentSession } from "./agent_session.ts";
 import { modeState } from "./config_options.ts";
 import { invalidParams } from "./errors.ts";
 import type { ClientAbilities } from "./initialize.ts";
+import { editorServers } from "./mcp_servers.ts";
 import { metaOf } from "./meta.ts";
 import { permissionAsker } from "./permission.ts";
 import { sessionPage } from "./session_pages.ts";
 import { SessionUpdates } from "./updates.ts";
+import { userAsker } from "./user_question.ts";
 
 /** Options of {@linkcode Sessions}. */
 export interface SessionsOptions {
@@ -44,7 +47,6 @@ export interface SessionsOptions {
   readonly redact: (text: string) => string;
   /** Takes the warnings of all sessions, for who reads no updates. */
   readonly warn: (line: string) => void;
-  readonly log: (line: string) => void;
 }
 
 /** Options of {@linkcode Sessions.open}. */
@@ -64,6 +66,12 @@ interface StartOptions extends OpenOptions {
 interface Started {
   readonly session: Session;
   readonly opened: AgentSession;
+}
+
+/** What an editor says of a session that it opens. */
+interface Opening {
+  readonly cwd: string;
+  readonly mcpServers?: readonly McpServer[];
 }
 
 /** The sessions an editor has open. */
@@ -86,7 +94,7 @@ export class Sessions {
       ...options,
       begin: (common) => this.#options.host.createSession(common),
     });
-    return { sessionId: session.id, ...this.#reply(session, opened, params) };
+    return { sessionId: session.id, ...this.#reply(session, opened) };
   }
 
   /**
@@ -107,7 +115,7 @@ export class Sessions {
         }
       },
     });
-    return this.#reply(session, opened, params);
+    return this.#reply(session, opened);
   }
 
   /**
@@ -120,7 +128,7 @@ export class Sessions {
       ...options,
       begin: (common) => this.#saved.resume({ ...common, id: params.sessionId, show: false }),
     });
-    return this.#reply(session, opened, params);
+    return this.#reply(session, opened);
   }
 
   /**
@@ -161,11 +169,12 @@ export class Sessions {
   }
 
   async #start(
-    { cwd }: { readonly cwd: string },
+    { cwd, mcpServers }: Opening,
     options: StartOptions,
   ): Promise<Started> {
     const { host, client, send, redact, warn } = this.#options;
     await checkDirectory(cwd);
+    const { servers, unknown } = editorServers(mcpServers);
     let { id = "" } = options;
     const updates = new SessionUpdates({
       send: (update) => send(id, update),
@@ -178,6 +187,12 @@ export class Sessions {
         if (event.type === "notice" && event.severity !== "info") warn(redact(event.text));
       },
       askPermission: permissionAsker({ client: client(), sessionId: () => id }),
+      askUser: userAsker({
+        client: client(),
+        sessionId: () => id,
+        forms: options.abilities.forms,
+      }),
+      mcpServers: servers,
       replay: { how: "full", show: (event) => updates.take(event) },
       onTitle: (title) =>
         updates.send({
@@ -186,6 +201,10 @@ export class Sessions {
           updatedAt: new Date().toISOString(),
         }),
     }, updates);
+    for (const name of unknown) {
+      const text = `The MCP server "${name}" is left out: mm starts those over stdio and HTTP only`;
+      updates.take({ type: "notice", severity: "warning", text });
+    }
     id = session.id;
     const opened = new AgentSession({ host, session, updates, redact });
     this.#open.set(id, opened);
@@ -197,20 +216,12 @@ export class Sessions {
   #reply(
     session: Session,
     opened: AgentSession,
-    { mcpServers = [] }: { readonly mcpServers?: readonly { readonly name: string }[] },
   ): Omit<NewSessionResponse, "sessionId"> {
-    const { host, log } = this.#options;
-    const notStarted = mcpServers.map((server) => server.name);
-    if (notStarted.length > 0) {
-      log(`MCP servers of the editor are not started: ${notStarted.join(", ")}`);
-    }
+    const { host } = this.#options;
     return {
       modes: modeState(session.yolo),
       configOptions: opened.options,
-      _meta: metaOf({
-        label: host.label,
-        ...(notStarted.length === 0 ? {} : { mcpServersNotStarted: notStarted }),
-      }),
+      _meta: metaOf({ label: host.label }),
     };
   }
 

@@ -102,6 +102,8 @@ export class SessionUpdates {
         return this.#calls.update(event);
       case "tool_output":
         return this.#calls.output(event);
+      case "plan":
+        return this.send({ sessionUpdate: "plan", entries: [...event.entries] });
       case "usage":
         return this.#usage(event);
       case "alive":

@@ -53,8 +53,14 @@ const connectLazily: ConnectChild = async (streams, options) => {
 /** Returns the secrets that a configuration holds. */
 export function secretsOf(config: AgentConfig): string[] {
   return [
-    config.model.apiKey,
-    ...Object.values(config.model.headers ?? {}),
+    ...modelSecrets(config),
     ...config.agents.flatMap((entry) => Object.values(entry.env ?? {})),
-  ].filter((secret): secret is string => secret !== undefined);
+  ];
+}
+
+/** Returns what only the model's server may see. */
+export function modelSecrets({ model }: AgentConfig): string[] {
+  return [model.apiKey, ...Object.values(model.headers ?? {})].filter((secret) =>
+    secret !== undefined
+  );
 }

@@ -4,8 +4,10 @@
  * @module
  */
 import type { AgentConfig } from "../config/types.ts";
+import { McpHost } from "../mcp/host.ts";
 import { createLazyModelClient } from "../model/discovering_client.ts";
 import { effectiveAskDepth } from "../platform/ask_depth.ts";
+import { createStartChild } from "../platform/child.ts";
 import { createCommands } from "../platform/commands.ts";
 import { createReaper } from "../platform/reaper.ts";
 import { selfCommand } from "../platform/runtime.ts";
@@ -14,7 +16,7 @@ import { Host } from "../session/host.ts";
 import type { SessionHost } from "../session/types.ts";
 import { builtinTools } from "../tools/builtin_tools.ts";
 import { selectTools } from "../tools/tool_names.ts";
-import { asAsked, createPool } from "./agent_pool.ts";
+import { asAsked, createPool, modelSecrets } from "./agent_pool.ts";
 import { openStore } from "./session_store.ts";
 
 /** Options of {@linkcode composeHost}. */
@@ -49,6 +51,13 @@ export async function composeHost(options: ComposeHostOptions): Promise<SessionH
     createCommands: () => createCommands({ reaper }),
     depth,
     store,
+    mcp: new McpHost({
+      servers: config.mcpServers,
+      env,
+      secrets: modelSecrets(config),
+      start: createStartChild({ reaper }),
+      hasTool: selectTools(config.tools).has,
+    }),
     scratch: createScratch({ self: selfCommand(), depth }),
     onClose: () => {
       reaper.close();

@@ -10,6 +10,7 @@ import type { ToolCallView } from "../base/tool_call.ts";
 import type { EngineEvent } from "../engine/events.ts";
 import { diffText } from "./diff_text.ts";
 import type { Paint } from "./paint.ts";
+import { planText } from "./plan_text.ts";
 import { safeText, visibleText } from "./safe_text.ts";
 import type { Screen } from "./screen.ts";
 import { createSpeech } from "./speech.ts";
@@ -193,6 +194,8 @@ export function createRenderer(options: RendererOptions): Renderer {
           return askStart(event);
         case "ask_end":
           return askEnd(event);
+        case "plan":
+          return screen.side.lines(planText(event.entries, paint));
         case "usage":
         case "alive":
           return;

@@ -25,6 +25,7 @@ export interface CallEnvironment extends
     | "commandEnv"
     | "files"
     | "commands"
+    | "askUser"
   > {
   readonly tools: readonly Tool[];
   /** Why a tool that exists is not offered here, for a model that calls it all the same. */
@@ -181,6 +182,8 @@ async function run(
     },
     alive: () => watchdog.touch(),
     pauseWatchdog: () => watchdog.pause(),
+    plan: (entries) => emit({ type: "plan", entries }),
+    ...(environment.askUser === undefined ? {} : { askUser: environment.askUser }),
   };
   const result = await tool.run(input, context);
   signal.throwIfAborted();

@@ -4,6 +4,7 @@
  * @module
  */
 import type { End } from "../base/ends.ts";
+import type { PlanEntry } from "../base/plan.ts";
 import type { FileDiff, Location, ToolCallView, ToolStatus } from "../base/tool_call.ts";
 
 /** One event of a turn. */
@@ -42,6 +43,8 @@ export type EngineEvent =
     readonly text: string;
     readonly thought?: boolean;
   }
+  /** The plan of the task, whole each time. */
+  | { readonly type: "plan"; readonly entries: readonly PlanEntry[] }
   /** Tokens in the window after a model request, and the window where it is known. */
   | { readonly type: "usage"; readonly used: number; readonly size?: number }
   /** Work goes on, and there is nothing to show. */

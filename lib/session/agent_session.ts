@@ -12,12 +12,14 @@ import type { Emit } from "../engine/events.ts";
 import { runTurn } from "../engine/turn.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { ModelClient } from "../model/types.ts";
+import type { Say, SessionServers } from "../mcp/session_servers.ts";
 import type { Commands } from "../platform/process.ts";
 import type { OpenedSession } from "../store/opened_session.ts";
 import { replayEvents } from "../store/replay.ts";
 import { FileViews } from "../tools/file_views.ts";
 import type { Tool } from "../tools/tool.ts";
-import { agentsText, helpText, modelText, statusText, toolsText } from "./info.ts";
+import type { AskUser } from "../tools/user_question.ts";
+import { agentsText, helpText, mcpText, modelText, statusText, toolsText } from "./info.ts";
 import type { CommandExports } from "./command_exports.ts";
 import { type ConversationOpening, openConversation } from "./conversation_opening.ts";
 import { InstructionsReporter } from "./instructions_reporter.ts";
@@ -44,6 +46,10 @@ export interface AgentSessionOptions {
   readonly gate: Gate;
   /** The tools, given the session's own yolo. */
   readonly tools: (yolo: () => boolean) => readonly Tool[];
+  /** The MCP servers and their tools. */
+  readonly mcp: SessionServers;
+  /** Puts the model's questions to the person; absent where nobody is there. */
+  readonly askUser?: AskUser;
   readonly commands: Commands;
   readonly conversation: Conversation;
   /** What the conversation begins with. */
@@ -103,7 +109,7 @@ export class AgentSession implements Session {
     this.#closing.abort(new Error("The session was closed"));
     this.#reporter.close();
     await this.#queue;
-    await this.#options.commands.close();
+    await Promise.all([this.#options.commands.close(), this.#options.mcp.close()]);
     await this.#options.exports.close();
     await this.#options.keeping?.log.close();
     this.#options.onClose();
@@ -185,6 +191,7 @@ export class AgentSession implements Session {
     conversation.clear(opening.system);
     this.#instructions = this.#opened(opening);
     this.#options.gate.forget();
+    this.#options.mcp.renew();
     this.#files = new FileViews();
   }
 
@@ -195,6 +202,13 @@ export class AgentSession implements Session {
 
   async #turn(input: PromptInput, signal: AbortSignal): Promise<PromptResult> {
     const { config, conversation, model, exports, ...rest } = this.#options;
+    const say: Say = (severity, text) => rest.show({ type: "notice", severity, text });
+    try {
+      await rest.mcp.prepare({ signal, say });
+    } catch (thrown) {
+      if (!signal.aborted) throw thrown;
+      return this.#result({ kind: "cancelled" });
+    }
     this.#reporter.look();
     const outcome = await runTurn({
       conversation,
@@ -209,7 +223,7 @@ export class AgentSession implements Session {
       maxOutput: config.maxOutput,
       bashTimeoutMs: config.bashTimeoutMs,
       bashTimeoutMaxMs: config.bashTimeoutMaxMs,
-      tools: this.#tools,
+      tools: [...this.#tools, ...rest.mcp.tools],
       withheld: (name) => name === ASK_AGENT ? rest.pool.limit : undefined,
       gate: rest.gate,
       yolo: () => this.yolo,
@@ -219,6 +233,7 @@ export class AgentSession implements Session {
       files: this.#files,
       commands: rest.commands,
       commandEnv: () => exports.environment(conversation.messages),
+      ...(rest.askUser === undefined ? {} : { askUser: rest.askUser }),
     });
     this.#reporter.look();
     return { ...outcome, label: model.label };
@@ -255,7 +270,7 @@ export class AgentSession implements Session {
   }
 
   #info(name: InfoName, rest: string): string {
-    const { pool, model, conversation, config } = this.#options;
+    const { pool, model, conversation, config, mcp } = this.#options;
     switch (name) {
       case "help":
         return helpText(this.commands);
@@ -264,7 +279,9 @@ export class AgentSession implements Session {
       case "model":
         return modelText(model);
       case "tools":
-        return toolsText(this.#tools, this.yolo);
+        return toolsText([...this.#tools, ...mcp.tools], this.yolo);
+      case "mcp":
+        return mcpText(mcp.status());
       case "yolo":
         return this.#setYolo(rest);
       case "status":

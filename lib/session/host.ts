@@ -10,6 +10,7 @@ import type { AgentConfig } from "../config/types.ts";
 import { Conversation } from "../engine/conversation.ts";
 import type { Emit } from "../engine/events.ts";
 import { Gate } from "../gate/gate.ts";
+import type { McpHost } from "../mcp/host.ts";
 import type { ModelClient, ModelFacts } from "../model/types.ts";
 import type { Commands } from "../platform/process.ts";
 import type { Scratch } from "../platform/scratch.ts";
@@ -39,6 +40,8 @@ export interface HostOptions {
   readonly scratch: Scratch;
   /** Where conversations are saved; absent where none are. */
   readonly store?: SessionStore | undefined;
+  /** The MCP servers. */
+  readonly mcp: McpHost;
   /** Ends what the process started beside its sessions. */
   readonly onClose: () => Promise<void>;
 }
@@ -139,6 +142,11 @@ export class Host implements SessionHost {
       ...(replay === undefined ? {} : { replay }),
       gate,
       tools: (yolo) => this.#tools({ gate, emit, yolo }),
+      mcp: this.#options.mcp.open({
+        cwd,
+        ...(options.mcpServers === undefined ? {} : { servers: options.mcpServers }),
+      }),
+      ...(options.askUser === undefined ? {} : { askUser: options.askUser }),
       commands: this.#options.createCommands(),
       conversation,
       opening,
@@ -157,10 +165,14 @@ export class Host implements SessionHost {
   }
 
   async close(): Promise<void> {
-    const { pool } = this.#options;
+    const { pool, mcp } = this.#options;
     this.#closed = true;
     // At the same time: the end of its input tells an asked agent what a cancel would.
-    await Promise.all([pool.close(), ...[...this.#sessions].map((session) => session.close())]);
+    await Promise.all([
+      pool.close(),
+      mcp.close(),
+      ...[...this.#sessions].map((session) => session.close()),
+    ]);
     await this.#options.scratch.close();
     await this.#options.onClose();
   }

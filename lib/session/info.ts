@@ -5,6 +5,7 @@
  */
 import type { AgentPool } from "../agents/pool.ts";
 import { estimateTokens } from "../engine/estimate.ts";
+import type { McpStatus } from "../mcp/session_servers.ts";
 import type { Message, ModelClient } from "../model/types.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { CommandInfo } from "./types.ts";
@@ -32,6 +33,24 @@ export function agentsText(pool: AgentPool): string {
 /** The lines of `/tools`. */
 export function toolsText(tools: readonly Tool[], yolo: boolean): string {
   return tools.map(({ name, gated }) => `${name}${gated && !yolo ? " (asks)" : ""}`).join("\n");
+}
+
+/** The lines of `/mcp`. */
+export function mcpText(servers: readonly McpStatus[]): string {
+  if (servers.length === 0) {
+    return "There are no MCP servers; the configuration names them under mcpServers.";
+  }
+  return servers.map(({ name, state, label, failure, tools, total }) => {
+    const facts = [state, ...(label === "" ? [] : [label])];
+    if (state === "ready") {
+      facts.push(tools.length === total ? `${total} tools` : `${tools.length} of ${total} tools`);
+    }
+    const lines = [
+      ...(failure === undefined ? [] : [`it ${failure}`]),
+      ...(tools.length === 0 ? [] : [tools.join(", ")]),
+    ];
+    return [`${name} - ${facts.join(", ")}`, ...lines.map((line) => `  ${line}`)].join("\n");
+  }).join("\n");
 }
 
 /** The line of `/model`. */

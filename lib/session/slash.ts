@@ -25,7 +25,7 @@ export type Command =
   | { readonly kind: "wrong"; readonly message: string };
 
 /** Commands that tell or set something and need no model. */
-export type InfoName = "help" | "agents" | "model" | "tools" | "yolo" | "status";
+export type InfoName = "help" | "agents" | "model" | "tools" | "mcp" | "yolo" | "status";
 
 const FIXED: readonly CommandInfo[] = [
   { name: "help", description: "Show the commands" },
@@ -35,6 +35,7 @@ const FIXED: readonly CommandInfo[] = [
   { name: "agents", description: "Show who can be asked, and their state" },
   { name: "model", description: "Show the model in use" },
   { name: "tools", description: "Show the tools and which of them ask" },
+  { name: "mcp", description: "Show the MCP servers, their state and their tools" },
   { name: "yolo", description: "Run gated calls without asking, or ask again", hint: "on | off" },
   { name: "status", description: "Show the model, the directory and the window in use" },
   { name: "quit", description: "Leave" },
@@ -89,6 +90,7 @@ export function readCommand(text: string, agents: readonly AgentEntry[]): Comman
     case "agents":
     case "model":
     case "tools":
+    case "mcp":
     case "yolo":
     case "status":
       return { kind: "info", name, rest: rest.trim() };

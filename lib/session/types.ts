@@ -4,12 +4,13 @@
  * @module
  */
 import type { End } from "../base/ends.ts";
-import type { AgentConfig } from "../config/types.ts";
+import type { AgentConfig, McpServerConfig } from "../config/types.ts";
 import type { Emit } from "../engine/events.ts";
 import type { AskPermission } from "../gate/question.ts";
 import type { Image, Usage } from "../model/types.ts";
 import type { SavedSession } from "../store/saved_session.ts";
 import type { ListOptions } from "../store/session_store.ts";
+import type { AskUser } from "../tools/user_question.ts";
 
 export type { ListOptions, SavedSession };
 
@@ -57,6 +58,10 @@ export interface CreateSessionOptions {
   readonly emit: Emit;
   /** Asks the person; refuses by itself where nobody is there. */
   readonly askPermission: AskPermission;
+  /** Puts the model's questions to the person; absent where nobody is there. */
+  readonly askUser?: AskUser;
+  /** MCP servers besides those of the configuration; they end with the session. */
+  readonly mcpServers?: readonly McpServerConfig[];
   /** How a saved conversation that is gone on with is shown again. @default {it is not} */
   readonly replay?: ReplayOptions;
   /** Told of the conversation's title once there is one, and when it becomes another. */

@@ -1,15 +1,18 @@
 /**
- * The tools that work with files and commands.
+ * The built-in tools that need no other agent.
  *
  * @module
  */
+import { askUserTool } from "./ask_user_tool.ts";
 import { bashTool } from "./bash_tool.ts";
 import { editTool } from "./edit_tool.ts";
+import { fetchTool } from "./fetch_tool.ts";
 import { globTool } from "./glob_tool.ts";
 import { grepTool } from "./grep_tool.ts";
 import { lsTool } from "./ls_tool.ts";
 import { readTool } from "./read_tool.ts";
 import type { Tool } from "./tool.ts";
+import { todoTool } from "./todo_tool.ts";
 import { writeTool } from "./write_tool.ts";
 
 /**
@@ -25,6 +28,9 @@ const TOOLS: readonly Tool[] = [
   globTool as Tool,
   grepTool as Tool,
   lsTool as Tool,
+  fetchTool as Tool,
+  todoTool as Tool,
+  askUserTool as Tool,
 ];
 
 /** Returns the tools, always in the same order. */

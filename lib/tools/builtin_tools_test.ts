@@ -22,8 +22,8 @@ test("the tools come in one order, which is that of their names", () => {
 test("what changes something is gated, what only looks may run in parallel", () => {
   const names = (wanted: "gated" | "parallel") =>
     builtinTools().filter((tool) => tool[wanted]).map(({ name }) => name);
-  assert.deepEqual(names("gated"), ["bash", "write", "edit"]);
-  assert.deepEqual(names("parallel"), ["read", "glob", "grep", "ls"]);
+  assert.deepEqual(names("gated"), ["bash", "write", "edit", "fetch"]);
+  assert.deepEqual(names("parallel"), ["read", "glob", "grep", "ls", "fetch"]);
 });
 
 test("selectTools() has every tool when no list is given", () => {

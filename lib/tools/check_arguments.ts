@@ -89,10 +89,22 @@ function convert(value: unknown, property: Property): unknown {
     case "boolean":
       if (value === "true" || value === "True") return true;
       return value === "false" || value === "False" ? false : value;
+    case "array":
+      return typeof value === "string" ? parsedList(value) : value;
     case "string":
       return typeof value === "number" || typeof value === "boolean" ? String(value) : value;
     default:
       return value;
+  }
+}
+
+/** Some models write a list as a text once more. */
+function parsedList(text: string): unknown {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return Array.isArray(parsed) ? parsed : text;
+  } catch {
+    return text;
   }
 }
 
@@ -107,6 +119,8 @@ function fits(value: unknown, property: Property): boolean {
       return typeof value === "boolean";
     case "string":
       return typeof value === "string" && value.length >= (property.minLength ?? 0);
+    case "array":
+      return Array.isArray(value);
     default:
       return true;
   }
@@ -126,6 +140,8 @@ function expected(property: Property): string {
       return "true or false";
     case "string":
       return property.minLength === undefined ? "text" : "text that is not empty";
+    case "array":
+      return "a list";
     default:
       return "a value";
   }

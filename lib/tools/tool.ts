@@ -4,9 +4,11 @@
  * @module
  */
 import type { End } from "../base/ends.ts";
+import type { PlanEntry } from "../base/plan.ts";
 import type { FileDiff, Location, ToolKind } from "../base/tool_call.ts";
 import type { Commands } from "../platform/process.ts";
 import type { FileViews } from "./file_views.ts";
+import type { AskUser } from "./user_question.ts";
 
 /** What a tool needs from the session that runs it. */
 export interface ToolContext {
@@ -33,6 +35,10 @@ export interface ToolContext {
   readonly alive: () => void;
   /** Stops the watchdog until the returned function is called: the call has its own budget. */
   readonly pauseWatchdog: () => () => void;
+  /** Shows the plan of the task; absent where nobody looks. */
+  readonly plan?: (entries: readonly PlanEntry[]) => void;
+  /** Puts a question to the person; absent where nobody is there. */
+  readonly askUser?: AskUser;
 }
 
 /** What a call will do, for the person who is asked. */

@@ -14,6 +14,9 @@ export const BUILTIN_TOOL_NAMES: readonly string[] = [
   "glob",
   "grep",
   "ls",
+  "fetch",
+  "todo",
+  "ask_user",
 ];
 
 /** An entry of a list that names no tool. */

@@ -1,0 +1,42 @@
+/**
+ * The MCP servers that an editor gives with a session.
+ *
+ * @module
+ */
+import type { McpServer } from "@agentclientprotocol/sdk";
+import type { McpServerConfig } from "../config/types.ts";
+
+/** Servers that can be started, and those of kinds that were not offered. */
+export interface EditorServers {
+  readonly servers: readonly McpServerConfig[];
+  /** Names of servers over a transport that this agent did not advertise. */
+  readonly unknown: readonly string[];
+}
+
+/** Reads what an editor gave. */
+export function editorServers(given: readonly McpServer[] = []): EditorServers {
+  const servers: McpServerConfig[] = [];
+  const unknown: string[] = [];
+  for (const server of given) {
+    if ("command" in server) {
+      const { name, command, args, env } = server;
+      servers.push({ name, command: [command, ...args], env: pairs(env) });
+    } else if ("type" in server && server.type === "http" && isHttp(server.url)) {
+      const { name, url, headers } = server;
+      servers.push({ name, url, headers: pairs(headers) });
+    } else {
+      unknown.push(server.name);
+    }
+  }
+  return { servers, unknown };
+}
+
+function pairs(
+  list: readonly { readonly name: string; readonly value: string }[],
+): Record<string, string> {
+  return Object.fromEntries(list.map(({ name, value }) => [name, value]));
+}
+
+function isHttp(url: string): boolean {
+  return /^https?:$/u.test(URL.parse(url)?.protocol ?? "");
+}
