@@ -30,6 +30,7 @@ const CLOSE_MS = 1000;
 export interface OpenChildSessionOptions {
   readonly id: string;
   readonly label: string | undefined;
+  readonly window: number | undefined;
   readonly agent: ClientContext;
   /** Whether the agent can end a session. */
   readonly closable: boolean;
@@ -41,6 +42,7 @@ export interface OpenChildSessionOptions {
 export class OpenChildSession implements ChildSession {
   readonly id: string;
   readonly label: string | undefined;
+  readonly window: number | undefined;
   readonly #agent: ClientContext;
   readonly #closable: boolean;
   readonly #onClose: () => void;
@@ -50,6 +52,7 @@ export class OpenChildSession implements ChildSession {
   constructor(options: OpenChildSessionOptions) {
     this.id = options.id;
     this.label = options.label;
+    this.window = options.window;
     this.#agent = options.agent;
     this.#closable = options.closable;
     this.#onClose = options.onClose;

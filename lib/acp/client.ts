@@ -26,7 +26,7 @@ import { VERSION } from "../base/version.ts";
 import { childErrorOf } from "./child_error.ts";
 import { CANCELLED } from "./child_permission.ts";
 import { OpenChildSession } from "./child_session.ts";
-import { type Fields, fieldsOf, listOf, textOf } from "./fields.ts";
+import { countOf, type Fields, fieldsOf, listOf, textOf } from "./fields.ts";
 import { FirstWords } from "./first_words.ts";
 import { readMeta } from "./meta.ts";
 import { openWire, type Wire } from "./wire.ts";
@@ -139,6 +139,7 @@ class Connection implements ChildConnection {
     const session = new OpenChildSession({
       id,
       label: labelOf(reply) ?? this.title,
+      window: countOf(readMeta(reply)["window"], 1),
       agent: this.#connection.agent,
       closable: Boolean(fieldsOf(capabilities["sessionCapabilities"])["close"]),
       onClose: () => this.#sessions.delete(id),

@@ -15,6 +15,8 @@ const KEY = "mm";
 export interface SessionMeta {
   /** `provider/model`. */
   readonly label: string;
+  /** Tokens of the model's window, where it is known. */
+  readonly window?: number;
   /** MCP servers of the editor that were not started. */
   readonly mcpServersNotStarted?: readonly string[];
 }

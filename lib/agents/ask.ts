@@ -21,12 +21,17 @@ import {
   type ChildUpdate,
 } from "./child_connection.ts";
 import { OpenCalls } from "./open_calls.ts";
+import { fitTranscript, withTranscript } from "./transcript.ts";
 
 /** Options of {@linkcode ask}. */
 export interface AskOptions {
   readonly agent: string;
   readonly child: ChildAgent;
   readonly prompt: string;
+  /** The conversation that is sent before the prompt. */
+  readonly transcript?: string;
+  /** Tokens of the agent's window, where it is known from before. */
+  readonly window?: number;
   /** The directory of the asked agent's session, absolute. */
   readonly cwd: string;
   readonly signal: AbortSignal;
@@ -57,6 +62,8 @@ export interface AskResult {
   readonly toolCalls: number;
   /** Milliseconds from the ask to its end. */
   readonly durationMs: number;
+  /** Tokens of the asked agent's window, where it told them. */
+  readonly window?: number;
 }
 
 /** Asks. Never rejects: every failure is an end. */
@@ -69,6 +76,7 @@ class Ask {
   readonly #answer = new AnswerText();
   readonly #started = performance.now();
   #toolCalls = 0;
+  #window: number | undefined;
   #session: ChildSession | undefined;
   #reply: ChildReply | undefined;
   /** Whatever the asked agent does after the end has no effect. */
@@ -76,6 +84,7 @@ class Ask {
 
   constructor(options: AskOptions) {
     this.#options = options;
+    this.#window = options.window;
   }
 
   async run(): Promise<AskResult> {
@@ -140,7 +149,10 @@ class Ask {
       pause: () => this.#pause(watchdog),
       budgetMs: this.#options.callBudgetMs,
     });
-    const replied = session.prompt(this.#options.prompt, {
+    this.#window = session.window ?? this.#window;
+    const { prompt, transcript = "" } = this.#options;
+    const fitting = fitTranscript(transcript, prompt, this.#window);
+    const replied = session.prompt(withTranscript(fitting, prompt), {
       signal,
       onUpdate: (update) => {
         if (this.#over) return;
@@ -181,6 +193,7 @@ class Ask {
   #note(update: ChildUpdate): void {
     this.#answer.note(update);
     if (update.type === "tool_call") this.#toolCalls++;
+    if (update.type === "usage") this.#window = update.size ?? this.#window;
     this.#options.onUpdate(update);
   }
 
@@ -194,6 +207,7 @@ class Ask {
       durationMs: Math.round(performance.now() - this.#started),
       ...(label === undefined ? {} : { label }),
       ...(usage === undefined ? {} : { usage }),
+      ...(this.#window === undefined ? {} : { window: this.#window }),
     };
   }
 }

@@ -8,9 +8,11 @@ import { cutMiddle, oneLine } from "../base/cut.ts";
 import { describeEnd } from "../base/ends.ts";
 import type { Emit } from "../engine/events.ts";
 import type { Gate } from "../gate/gate.ts";
+import type { AskHooks } from "../hooks/ask_hooks.ts";
 import { defineTool } from "../tools/define_tool.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Tool, ToolResult } from "../tools/tool.ts";
 import type { AskResult } from "./ask.ts";
+import { MAX_MODEL_ASKS } from "./ask_limits.ts";
 import type { AgentPool } from "./pool.ts";
 import { relayedAsk } from "./relayed_ask.ts";
 
@@ -27,6 +29,8 @@ export interface AskAgentToolOptions {
   readonly pool: AgentPool;
   readonly gate: Gate;
   readonly emit: Emit;
+  /** What is run around each ask; absent where nothing is. */
+  readonly hooks?: AskHooks | undefined;
   /** Whether gated calls of this agent run without a question. */
   readonly yolo: () => boolean;
 }
@@ -34,6 +38,7 @@ export interface AskAgentToolOptions {
 /** Returns the tool for one session, offering the agents of the pool. */
 export function askAgentTool(options: AskAgentToolOptions): Tool<z.output<typeof Arguments>> {
   const { pool } = options;
+  let asks = 0;
   const names = pool.entries.map((entry) => entry.name);
   const offered = pool.entries.map(({ name, description }) =>
     `- ${name}${description === undefined ? "" : `: ${description}`}`
@@ -53,9 +58,11 @@ export function askAgentTool(options: AskAgentToolOptions): Tool<z.output<typeof
     }),
     preview: ({ agent, prompt }) => ({ title: `${agent}: ${oneLine(prompt, TITLE_LENGTH)}` }),
     run: async ({ agent, prompt }, context) => {
+      if (++asks > MAX_MODEL_ASKS) return tooMany(agent);
       let resume = () => {};
       const result = await relayedAsk({
         ...options,
+        by: "model",
         agent,
         prompt,
         cwd: context.cwd,
@@ -83,6 +90,16 @@ export function askAgentTool(options: AskAgentToolOptions): Tool<z.output<typeof
       };
     },
   });
+}
+
+/** A model that asks without end is told to stop by itself. */
+function tooMany(agent: string): ToolResult {
+  const end = {
+    kind: "failed",
+    reason: `this session has asked ${MAX_MODEL_ASKS} times, which is the most it may; ` +
+      "finish the work with your own tools",
+  } as const;
+  return { ok: false, text: `[${describeEnd(end, agent)}]`, end };
 }
 
 /** The tool's result: the answer, and how the ask ended where that was not by answering. */

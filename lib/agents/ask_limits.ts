@@ -8,6 +8,9 @@ import { MAX_ASK_DEPTH } from "../platform/ask_depth.ts";
 /** Asks of one process that run at the same time; further ones wait. */
 export const MAX_PARALLEL_ASKS = 8;
 
+/** Asks that the model of one session may make; a loop of a model ends here at the latest. */
+export const MAX_MODEL_ASKS = 200;
+
 /** How long an agent may take to answer to a cancel before its process is killed, in milliseconds. */
 export const CANCEL_GRACE_MS = 5000;
 

@@ -76,6 +76,8 @@ export interface ChildSession {
   readonly id: string;
   /** `provider/model`, where the agent told it with the session. */
   readonly label: string | undefined;
+  /** Tokens of the agent's window, where it told them with the session. */
+  readonly window: number | undefined;
   /** @throws {ChildError} when the agent answers with an error. */
   prompt(text: string, options: ChildPromptOptions): Promise<ChildReply>;
   /** Ends the session, where the agent supports it; never throws, waits at most a second. */

@@ -14,6 +14,7 @@ import { ChildAgent, type ChildState } from "./child_agent.ts";
 import type { ConnectChild } from "./child_connection.ts";
 import { childEnvironment } from "./child_environment.ts";
 import { Slots } from "./slots.ts";
+import { callsRun } from "./yolo.ts";
 
 /** Options of {@linkcode AgentPool}. */
 export interface AgentPoolOptions {
@@ -36,7 +37,8 @@ export interface AgentPoolOptions {
 
 /** What an ask needs from who asks. */
 export interface PoolAskOptions
-  extends Pick<AskOptions, "prompt" | "cwd" | "signal" | "onUpdate" | "onPermission"> {
+  extends
+    Pick<AskOptions, "prompt" | "transcript" | "cwd" | "signal" | "onUpdate" | "onPermission"> {
   readonly agent: string;
   /**
    * Longest silence, in milliseconds, where the agent's entry sets none; absent for the pool's.
@@ -63,6 +65,8 @@ interface Member {
   readonly entry: AgentEntry;
   readonly child: ChildAgent;
   label?: string;
+  /** Tokens. */
+  window?: number;
   lastFailure?: string;
 }
 
@@ -105,14 +109,10 @@ export class AgentPool {
     return this.#members.get(name)?.child.title ?? name;
   }
 
-  /**
-   * Whether an agent's gated calls run without a question, given the yolo of who asks. Its entry
-   * decides; but an agent that was itself asked can only restrict, for whoever asked it holds the
-   * permission.
-   */
+  /** Whether an agent's gated calls run without a question, given the yolo of who asks. */
   yolo(name: string, own: boolean): boolean {
     const entry = this.#members.get(name)?.entry.yolo;
-    return this.#options.depth === 0 ? entry ?? own : own && entry !== false;
+    return callsRun({ asked: this.#options.depth > 0, own, entry });
   }
 
   /** Who can be asked, and in what state each is. */
@@ -183,6 +183,7 @@ export class AgentPool {
         cwd: entry.cwd ?? options.cwd,
         silenceMs: entry.timeoutMs ?? options.silenceMs ?? silenceMs,
         callBudgetMs,
+        ...(member.window === undefined ? {} : { window: member.window }),
       });
       this.#remember(member, result);
       return result;
@@ -198,6 +199,7 @@ export class AgentPool {
 
   #remember(member: Member, result: AskResult): void {
     if (result.label !== undefined) member.label = result.label;
+    if (result.window !== undefined) member.window = result.window;
     const { end } = result;
     if (end.kind === "died" || end.kind === "failed" || end.kind === "timed_out") {
       member.lastFailure = describeEnd(end, member.entry.name);

@@ -3,8 +3,11 @@
  *
  * @module
  */
+import { describeEnd } from "../base/ends.ts";
+import { messageOf } from "../base/errors.ts";
 import type { Emit } from "../engine/events.ts";
 import type { Gate } from "../gate/gate.ts";
+import type { AskedBy, AskHooks, BeforeAsk, HookedAsk } from "../hooks/ask_hooks.ts";
 import type { AskResult } from "./ask.ts";
 import { AskRelay } from "./ask_relay.ts";
 import type { AgentPool, PoolAskOptions } from "./pool.ts";
@@ -13,8 +16,19 @@ import type { AgentPool, PoolAskOptions } from "./pool.ts";
 export interface RelayedAskOptions extends
   Pick<
     PoolAskOptions,
-    "agent" | "prompt" | "cwd" | "signal" | "silenceMs" | "onQueued" | "onBusy"
+    | "agent"
+    | "prompt"
+    | "transcript"
+    | "cwd"
+    | "signal"
+    | "silenceMs"
+    | "onQueued"
+    | "onBusy"
   > {
+  /** Who asks. */
+  readonly by: AskedBy;
+  /** What is run around the ask; absent where nothing is. */
+  readonly hooks?: AskHooks | undefined;
   readonly pool: AgentPool;
   readonly gate: Gate;
   readonly emit: Emit;
@@ -31,9 +45,62 @@ export interface RelayedAskOptions extends
   };
 }
 
+/** How an ask with its work shown went. */
+export interface RelayedResult extends AskResult {
+  /** What the agent was asked: the prompt, as hooks left it. */
+  readonly asked: string;
+}
+
 /** Asks and shows the work. Never rejects: every failure is an end. */
-export async function relayedAsk(options: RelayedAskOptions): Promise<AskResult> {
-  const { agent, pool, emit, call } = options;
+export async function relayedAsk(options: RelayedAskOptions): Promise<RelayedResult> {
+  const { agent, by, cwd, prompt, transcript, pool, hooks, signal, emit } = options;
+  // An ask that does not take place has no hooks.
+  if (hooks === undefined || pool.limit !== undefined || pool.entry(agent) === undefined) {
+    return { ...await shownAsk(options), asked: prompt };
+  }
+  const started = performance.now();
+  const ended = (end: AskResult["end"]): RelayedResult => ({
+    end,
+    answer: "",
+    toolCalls: 0,
+    durationMs: Math.round(performance.now() - started),
+    asked: prompt,
+  });
+  const hooked: HookedAsk = {
+    agent,
+    prompt,
+    ...(transcript === undefined || transcript.trim() === "" ? {} : { transcript }),
+    by,
+    cwd,
+  };
+  let before: BeforeAsk;
+  const resume = options.call?.pauseWatchdog();
+  try {
+    before = await hooks.before(hooked, { signal });
+  } catch (thrown) {
+    if (signal.aborted) return ended({ kind: "cancelled" });
+    before = { refused: `a hook could not be run: ${messageOf(thrown)}` };
+  } finally {
+    resume?.();
+  }
+  if ("refused" in before) return ended({ kind: "refused", by: "hook", reason: before.refused });
+  if (before.changed) {
+    emit({
+      type: "notice",
+      severity: "info",
+      text: `a preAsk hook changed what ${agent} is asked`,
+    });
+  }
+  const { changed: _, ...asked } = before;
+  const result = await shownAsk({ ...options, ...asked, hooked: { ...hooked, ...asked } });
+  return { ...result, asked: before.prompt };
+}
+
+/** Asks, with the hooks on the answer. */
+async function shownAsk(
+  options: RelayedAskOptions & { readonly hooked?: HookedAsk },
+): Promise<AskResult> {
+  const { agent, pool, emit, call, hooks, hooked } = options;
   const askId = crypto.randomUUID();
   const relay = new AskRelay({
     agent,
@@ -51,7 +118,7 @@ export async function relayedAsk(options: RelayedAskOptions): Promise<AskResult>
     title,
     ...(call === undefined ? {} : { callId: call.id }),
   });
-  const result = await pool.ask({
+  const answered = await pool.ask({
     ...options,
     onUpdate: (update) => {
       call?.alive();
@@ -68,7 +135,57 @@ export async function relayedAsk(options: RelayedAskOptions): Promise<AskResult>
     },
   });
   relay.close();
+  const result = hooks === undefined || hooked === undefined
+    ? answered
+    : await checkedAnswer(answered, { ...options, hooks, hooked });
   const { end, label } = result;
   emit({ type: "ask_end", askId, agent, end, ...(label === undefined ? {} : { label }) });
   return result;
+}
+
+/**
+ * Lets the hooks see an answer. What none of them let through goes nowhere: not the text of an ask
+ * that was cancelled either.
+ */
+async function checkedAnswer(
+  result: AskResult,
+  options: RelayedAskOptions & { readonly hooks: AskHooks; readonly hooked: HookedAsk },
+): Promise<AskResult> {
+  const { agent, hooks, hooked, signal, emit, call } = options;
+  const { end, label } = result;
+  if (!hooks.reads(agent)) return result;
+  if (end.kind === "cancelled") return { ...result, answer: "" };
+  if (end.kind !== "answered" && result.answer.trim() === "") return result;
+  const resume = call?.pauseWatchdog();
+  try {
+    const after = await hooks.after(hooked, {
+      answer: result.answer,
+      end: end.kind,
+      ...(label === undefined ? {} : { label }),
+    }, { signal });
+    if ("refused" in after) return withheld(after.refused);
+    if (!after.changed) return result;
+    warn(`a postAsk hook replaced ${agent}'s answer; what was shown before does not count`);
+    if (call === undefined) {
+      emit({ type: "text", messageId: crypto.randomUUID(), text: after.answer, agent });
+    } else {
+      call.output(`\n${after.answer}\n`);
+    }
+    return { ...result, answer: after.answer };
+  } catch (thrown) {
+    if (signal.aborted) return { ...result, end: { kind: "cancelled" }, answer: "" };
+    return withheld(`a hook could not be run: ${messageOf(thrown)}`);
+  } finally {
+    resume?.();
+  }
+
+  function warn(text: string): void {
+    emit({ type: "notice", severity: "warning", text });
+  }
+
+  function withheld(reason: string): AskResult {
+    const refused = { kind: "refused", by: "hook", reason } as const;
+    warn(`${describeEnd(refused, agent)}; what was shown before does not count`);
+    return { ...result, end: refused, answer: "" };
+  }
 }

@@ -18,6 +18,7 @@ import { builtinTools } from "../tools/builtin_tools.ts";
 import { selectTools } from "../tools/tool_names.ts";
 import { asAsked, createPool, modelSecrets } from "./agent_pool.ts";
 import { openStore } from "./session_store.ts";
+import { hooksMaker } from "./ask_hooks.ts";
 
 /** Options of {@linkcode composeHost}. */
 export interface ComposeHostOptions {
@@ -49,6 +50,7 @@ export async function composeHost(options: ComposeHostOptions): Promise<SessionH
     tools: builtinTools(),
     hasTool: selectTools(config.tools).has,
     createCommands: () => createCommands({ reaper }),
+    createHooks: hooksMaker({ config, depth, reaper }),
     depth,
     store,
     mcp: new McpHost({

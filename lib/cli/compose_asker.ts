@@ -5,14 +5,17 @@
  */
 import type { AskResult } from "../agents/ask.ts";
 import { relayedAsk } from "../agents/relayed_ask.ts";
-import { withTranscript } from "../agents/transcript.ts";
 import type { AgentConfig } from "../config/types.ts";
 import type { Emit } from "../engine/events.ts";
 import { Gate } from "../gate/gate.ts";
 import type { AskPermission } from "../gate/question.ts";
 import { effectiveAskDepth } from "../platform/ask_depth.ts";
 import { createReaper } from "../platform/reaper.ts";
+import { selfCommand } from "../platform/runtime.ts";
+import { createScratch } from "../platform/scratch.ts";
+import { CommandExports } from "../session/command_exports.ts";
 import { asAsked, createPool } from "./agent_pool.ts";
+import { hooksMaker } from "./ask_hooks.ts";
 
 /** One ask of a script. */
 export interface ScriptAsk {
@@ -62,17 +65,27 @@ export async function composeAsker(options: ComposeAskerOptions): Promise<Asker>
   const reaper = createReaper();
   const pool = createPool({ config, env, depth, reaper });
   const reason = depth === 0 ? YOLO_IS_OFF : WAS_ASKED;
+  const scratch = createScratch({ self: selfCommand(), depth });
+  const exports = new CommandExports({
+    sessionId: crypto.randomUUID(),
+    scratch,
+    env,
+    configFile: config.file,
+    depth,
+  });
+  const hooks = hooksMaker({ config, depth, reaper })?.(() => exports.environment([]));
   const askPermission: AskPermission = () => Promise.resolve({ kind: "unavailable", reason });
   return {
-    async ask({ transcript = "", prompt, ...rest }) {
+    async ask(options) {
       const gate = new Gate({
         rules: config.permissions,
         honourAllowRules: depth === 0,
         askPermission,
       });
       return await relayedAsk({
-        ...rest,
-        prompt: withTranscript(transcript, prompt),
+        ...options,
+        by: "script",
+        hooks,
         pool,
         gate,
         yolo: () => config.yolo,
@@ -80,6 +93,8 @@ export async function composeAsker(options: ComposeAskerOptions): Promise<Asker>
     },
     async close() {
       await pool.close();
+      await exports.close();
+      await scratch.close();
       reaper.close();
     },
   };

@@ -12,6 +12,7 @@ import type {
   AgentConfig,
   AgentEntry,
   AgentsMdConfig,
+  HookConfig,
   McpServerConfig,
   ModelConfig,
   StructuredOutputConfig,
@@ -59,6 +60,10 @@ export async function buildConfig(
     agents: await Promise.all(
       Object.entries(values.mmConfigs ?? {}).map(([name, entry]) => entryOf(name, entry, options)),
     ),
+    hooks: {
+      preAsk: values.hooks.preAsk.map(hookOf),
+      postAsk: values.hooks.postAsk.map(hookOf),
+    },
     mcpServers: Object.entries(values.mcpServers ?? {}).map(([name, entry]) =>
       mcpServerOf(name, entry, options)
     ),
@@ -129,6 +134,10 @@ async function systemOf(
       if (read.text.trim() === "") options.problem(path, `${where} is empty`);
       return read.text;
   }
+}
+
+function hookOf(hook: AgentFile["hooks"]["preAsk"][number]): HookConfig {
+  return withoutUndefined({ match: hook.match, run: hook.run, timeoutMs: hook.timeout });
 }
 
 type Entry = NonNullable<AgentFile["mmConfigs"]>[string];

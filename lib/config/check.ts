@@ -7,7 +7,7 @@ import * as z from "zod";
 import { didYouMean } from "../base/nearest.ts";
 import { formatPath, type KeyPath, quotable } from "./problems.ts";
 import { agentFileSchema } from "./schema.ts";
-import { UNSUPPORTED_ENTRY_KEYS, UNSUPPORTED_KEYS } from "./unsupported_keys.ts";
+import { UNSUPPORTED_ENTRY_KEYS, UNSUPPORTED_HOOKS, UNSUPPORTED_KEYS } from "./unsupported_keys.ts";
 
 /** One fault of a value. */
 export interface Fault {
@@ -40,6 +40,7 @@ const UNQUOTED: readonly RegExp[] = [
   /^(?:headers|system)\./u,
   /^mmConfigs\.[^.]+\.(?:env|command)/u,
   /^mcpServers\.[^.]+\.(?:args|env|headers|url)/u,
+  /^hooks\..+\.run$/u,
 ];
 
 const MISSING = "is missing";
@@ -67,6 +68,8 @@ export function unknownKey(path: KeyPath, known: readonly string[]): Fault {
     ? UNSUPPORTED_KEYS
     : isEntry(path.slice(0, -1))
     ? UNSUPPORTED_ENTRY_KEYS
+    : path.length === 2 && path[0] === "hooks"
+    ? UNSUPPORTED_HOOKS
     : [];
   if (unsupported.includes(name)) {
     const predicate = "is not supported by this version of mm; remove it";

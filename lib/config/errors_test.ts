@@ -4,7 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { inTestDir, usageMessage } from "./testing.ts";
-import { UNSUPPORTED_KEYS } from "./unsupported_keys.ts";
+import { UNSUPPORTED_HOOKS, UNSUPPORTED_KEYS } from "./unsupported_keys.ts";
 
 /** What is wrong, the file's text, and the message without the file's name. */
 const BAD: readonly (readonly [behaviour: string, yaml: string, message: string])[] = [
@@ -369,10 +369,27 @@ test("loadConfig refuses each key of a later version by name", async () => {
   });
 });
 
+test("a kind of hook that this version does not run is refused by its name", async () => {
+  await inTestDir(async (dir) => {
+    for (const kind of UNSUPPORTED_HOOKS) {
+      assert.equal(
+        await dir.messageFor(`hooks:\n  ${kind}: [{run: "true"}]\n`),
+        `${
+          join(dir.path, "agent.yaml")
+        }:2:3: key "hooks.${kind}" is not supported by this version of mm; remove it`,
+      );
+    }
+    assert.match(
+      await dir.messageFor(`hooks:\n  preask: [{run: "true"}]\n`),
+      /unknown key "hooks.preask"; did you mean "preAsk"/u,
+    );
+  });
+});
+
 test("loadConfig reports all problems at once, in the order of the file, none twice", async () => {
   await inTestDir(async (dir) => {
     const message = await dir.messageFor(
-      "hooks: {}\nsystem: {file: gone.md}\nmodl: x\nbashTimeout: 20m\napiKey: ${NOPE}\ntopP: 2\n" +
+      "fence: {}\nsystem: {file: gone.md}\nmodl: x\nbashTimeout: 20m\napiKey: ${NOPE}\ntopP: 2\n" +
         "mmConfigs: {bob: {path: '${NOPE}'}}\n",
       { env: { AGENT_MAX_TURNS: "many" } },
     );
@@ -381,7 +398,7 @@ test("loadConfig reports all problems at once, in the order of the file, none tw
     assert.deepEqual(
       lines.slice(1).map((line) => line.replace(join(dir.path, "agent.yaml"), "").slice(0, 24)),
       [
-        ':1:1: key "hooks" is not',
+        ':1:1: key "fence" is not',
         ':2:16: "system.file": th',
         ':3:1: unknown key "modl"',
         ':4:14: "bashTimeout" (20',

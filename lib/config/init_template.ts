@@ -74,6 +74,11 @@ ${contextWindow === undefined ? "#contextWindow: 32768" : `contextWindow: ${cont
 #  other:
 #    command: [some-acp-agent, --stdio]
 
+# Commands around each ask: JSON on stdin, JSON on stdout, exit status 2 refuses.
+#hooks:
+#  preAsk: [{match: bob, run: ./check-question.sh, timeout: 10s}]
+#  postAsk: [{run: ./check-answer.sh}]
+
 # MCP servers: their tools are called mcp__files__read_file and so on.
 #mcpServers:
 #  files:

@@ -33,6 +33,7 @@ test("initTemplate writes what was found, and the file loads", async () => {
       bashTimeoutMaxMs: 600_000,
       watchdogTimeoutMs: 300_000,
       agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
+      hooks: { preAsk: [], postAsk: [] },
       sessions: { enabled: true, keep: 200 },
       agents: [],
       mcpServers: [],

@@ -15,6 +15,7 @@ const DEFAULTS = {
   agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
   sessions: { enabled: true, keep: 200 },
   agents: [],
+  hooks: { preAsk: [], postAsk: [] },
   mcpServers: [],
 };
 
@@ -100,6 +101,7 @@ mmConfigs:
   bob: {path: a/bob.yaml, description: d, yolo: false, timeout: 2m, env: {A: b}, cwd: ~/w}
   tilde: {command: [~/bin/agent]}
   bare: {command: [ssh, host]}
+hooks: {preAsk: [{match: "b*", run: a b, timeout: 1m}, {run: c}]}
 mcpServers:
   git: {command: ./bin/git-server, args: [--repo, .], env: {A: b}}
   bare: {command: uvx}
@@ -147,6 +149,13 @@ acp: {title: Ada}
         { name: "tilde", command: ["/home/ada/bin/agent"] },
         { name: "bare", command: ["ssh", "host"] },
       ],
+      hooks: {
+        preAsk: [
+          { match: "b*", run: "a b", timeoutMs: 60_000 },
+          { run: "c", timeoutMs: 10_000 },
+        ],
+        postAsk: [],
+      },
       mcpServers: [
         {
           name: "git",

@@ -54,6 +54,7 @@ test("every scalar key has its variable", async () => {
       watchdogTimeoutMs: 250,
       maxTurns: 7,
       agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
+      hooks: { preAsk: [], postAsk: [] },
       sessions: { enabled: false, keep: 200 },
       agents: [],
       mcpServers: [],

@@ -6,6 +6,7 @@
 import * as z from "zod";
 import { agentsMdKeys } from "./agents_md_keys.ts";
 import { group, line, path, text } from "./fields.ts";
+import { hooksKeys } from "./hooks_keys.ts";
 import { limitKeys } from "./limit_keys.ts";
 import { mcpKeys } from "./mcp_keys.ts";
 import { mmConfigsKeys } from "./mm_configs.ts";
@@ -38,6 +39,7 @@ export const agentFileSchema = group({
   ...structuredOutputKeys,
   ...sessionsKeys,
   ...mmConfigsKeys,
+  ...hooksKeys,
   ...mcpKeys,
   acp: identityKeys.acp,
 }).describe("The configuration of one mm agent: agent.yaml.");

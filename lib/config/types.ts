@@ -104,6 +104,34 @@ export interface SessionsConfig {
   readonly keep: number;
 }
 
+/** A command of the user that runs around an ask. */
+export interface HookConfig {
+  /** The agents it is for, by name, with `*` for any characters; absent for all. */
+  readonly match?: string;
+  /** A command line. */
+  readonly run: string;
+  /** Milliseconds that it may take. */
+  readonly timeoutMs: number;
+}
+
+/** The hooks of each kind, in the order of the file. */
+export interface HooksConfig {
+  /** Before an agent is asked. */
+  readonly preAsk: readonly HookConfig[];
+  /** On an agent's answer. */
+  readonly postAsk: readonly HookConfig[];
+}
+
+/** When a conversation is compressed, and what of it is kept. */
+export interface CompactionConfig {
+  /** Whether conversations are compressed without being told to. */
+  readonly enabled: boolean;
+  /** Share of the window from which on a conversation is compressed. */
+  readonly threshold: number;
+  /** Share of the window that the latest turns may take, which are kept as they are. */
+  readonly keep: number;
+}
+
 /** The whole configuration of one agent. */
 export interface AgentConfig {
   /** The file it came from, absolute; absent for the built-in defaults. */
@@ -127,6 +155,8 @@ export interface AgentConfig {
   readonly structuredOutput?: StructuredOutputConfig;
   /** Agents that may be asked, in the order of the file. */
   readonly agents: readonly AgentEntry[];
+  /** Commands that run around what the agent does. */
+  readonly hooks: HooksConfig;
   /** MCP servers, in the order of the file. */
   readonly mcpServers: readonly McpServerConfig[];
   /** The name editors and asking agents show. */

@@ -11,10 +11,21 @@ export const UNSUPPORTED_KEYS: readonly string[] = [
   "fence",
   "editFormat",
   "agents",
-  "hooks",
   "skills",
   "compaction",
 ];
 
 /** Keys of an entry of `mmConfigs`. */
 export const UNSUPPORTED_ENTRY_KEYS: readonly string[] = ["fence"];
+
+/** Kinds of hooks, keys of `hooks`. */
+export const UNSUPPORTED_HOOKS: readonly string[] = [
+  "preTool",
+  "postTool",
+  "userPrompt",
+  "sessionStart",
+  "sessionEnd",
+  "turnEnd",
+  "subagentStart",
+  "subagentStop",
+];

@@ -11,6 +11,7 @@ import type { Conversation } from "../engine/conversation.ts";
 import type { Emit } from "../engine/events.ts";
 import { runTurn } from "../engine/turn.ts";
 import type { Gate } from "../gate/gate.ts";
+import type { AskHooks } from "../hooks/ask_hooks.ts";
 import type { ModelClient } from "../model/types.ts";
 import type { Say, SessionServers } from "../mcp/session_servers.ts";
 import type { Commands } from "../platform/process.ts";
@@ -44,6 +45,8 @@ export interface AgentSessionOptions {
   readonly keeping?: Keeping;
   readonly replay?: ReplayOptions;
   readonly gate: Gate;
+  /** What is run around each ask; absent where nothing is. */
+  readonly hooks?: AskHooks | undefined;
   /** The tools, given the session's own yolo. */
   readonly tools: (yolo: () => boolean) => readonly Tool[];
   /** The MCP servers and their tools. */
@@ -253,6 +256,7 @@ export class AgentSession implements Session {
       pool,
       conversation,
       gate,
+      hooks: this.#options.hooks,
       emit,
       yolo: () => this.yolo,
       cwd: this.cwd,

@@ -10,6 +10,7 @@ import type { AgentConfig } from "../config/types.ts";
 import { Conversation } from "../engine/conversation.ts";
 import type { Emit } from "../engine/events.ts";
 import { Gate } from "../gate/gate.ts";
+import type { AskHooks } from "../hooks/ask_hooks.ts";
 import type { McpHost } from "../mcp/host.ts";
 import type { ModelClient, ModelFacts } from "../model/types.ts";
 import type { Commands } from "../platform/process.ts";
@@ -35,6 +36,10 @@ export interface HostOptions {
   readonly hasTool: (name: string) => boolean;
   /** Creates the runner of one session's commands. */
   readonly createCommands: () => Commands;
+  /** Creates what is run around the asks of one session, given the environment of its commands. */
+  readonly createHooks?:
+    | ((env: () => Promise<Readonly<Record<string, string>>>) => AskHooks)
+    | undefined;
   /** How deep this process is in a chain of asks. */
   readonly depth: number;
   readonly scratch: Scratch;
@@ -73,6 +78,10 @@ export class Host implements SessionHost {
 
   get images(): boolean {
     return this.#facts.images === true;
+  }
+
+  get window(): number | undefined {
+    return this.#options.model.contextWindow ?? this.#facts.contextWindow;
   }
 
   get saved(): SavedSessions | undefined {
@@ -130,6 +139,14 @@ export class Host implements SessionHost {
       honourAllowRules: depth === 0,
       askPermission: options.askPermission,
     });
+    const exports = new CommandExports({
+      sessionId: id,
+      scratch,
+      env,
+      configFile: config.file,
+      depth,
+    });
+    const hooks = this.#options.createHooks?.(() => exports.environment(conversation.messages));
     const session = new AgentSession({
       id,
       cwd,
@@ -141,7 +158,8 @@ export class Host implements SessionHost {
       ...(store === undefined || log === undefined ? {} : { keeping: { store, log } }),
       ...(replay === undefined ? {} : { replay }),
       gate,
-      tools: (yolo) => this.#tools({ gate, emit, yolo }),
+      hooks,
+      tools: (yolo) => this.#tools({ gate, hooks, emit, yolo }),
       mcp: this.#options.mcp.open({
         cwd,
         ...(options.mcpServers === undefined ? {} : { servers: options.mcpServers }),
@@ -150,13 +168,7 @@ export class Host implements SessionHost {
       commands: this.#options.createCommands(),
       conversation,
       opening,
-      exports: new CommandExports({
-        sessionId: id,
-        scratch,
-        env,
-        configFile: config.file,
-        depth,
-      }),
+      exports,
       onClose: () => this.#sessions.delete(session),
     });
     this.#sessions.add(session);
@@ -177,7 +189,9 @@ export class Host implements SessionHost {
     await this.#options.onClose();
   }
 
-  #tools(options: Pick<Parameters<typeof askAgentTool>[0], "gate" | "emit" | "yolo">): Tool[] {
+  #tools(
+    options: Pick<Parameters<typeof askAgentTool>[0], "gate" | "hooks" | "emit" | "yolo">,
+  ): Tool[] {
     const { tools, hasTool, pool, depth } = this.#options;
     const own = tools.filter((tool) => hasTool(tool.name));
     // The first guard of the depth limit: what may not be called is not offered.

@@ -6,12 +6,13 @@
 import type { AskResult } from "../agents/ask.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import { relayedAsk } from "../agents/relayed_ask.ts";
-import { transcriptOf, withTranscript } from "../agents/transcript.ts";
+import { transcriptOf } from "../agents/transcript.ts";
 import { cutMiddle } from "../base/cut.ts";
 import { describeEnd } from "../base/ends.ts";
 import type { Conversation } from "../engine/conversation.ts";
 import type { Emit } from "../engine/events.ts";
 import type { Gate } from "../gate/gate.ts";
+import type { AskHooks } from "../hooks/ask_hooks.ts";
 
 /** Options of {@linkcode typedAsk}. */
 export interface TypedAskOptions {
@@ -21,6 +22,7 @@ export interface TypedAskOptions {
   readonly pool: AgentPool;
   readonly conversation: Conversation;
   readonly gate: Gate;
+  readonly hooks?: AskHooks | undefined;
   readonly emit: Emit;
   readonly yolo: () => boolean;
   readonly cwd: string;
@@ -37,9 +39,8 @@ export async function typedAsk(options: TypedAskOptions): Promise<AskResult> {
   const { agent, conversation, emit } = options;
   const result = await relayedAsk({
     ...options,
-    prompt: options.withContext
-      ? withTranscript(transcriptOf(conversation.messages), options.prompt)
-      : options.prompt,
+    by: "person",
+    ...(options.withContext ? { transcript: transcriptOf(conversation.messages) } : {}),
     onQueued: (before) =>
       emit({
         type: "notice",
@@ -50,7 +51,7 @@ export async function typedAsk(options: TypedAskOptions): Promise<AskResult> {
   const { end, label } = result;
   if (end.kind !== "cancelled" && result.answer.trim() !== "") {
     conversation.addPair(
-      `[asked ${agent}${label === undefined ? "" : ` (${label})`}: ${options.prompt}]`,
+      `[asked ${agent}${label === undefined ? "" : ` (${label})`}: ${result.asked}]`,
       `[${agent}'s answer]\n${cappedAnswer(options, result)}`,
     );
   }

@@ -141,6 +141,10 @@ export interface SessionHost {
   readonly label: string;
   /** Whether the model takes images, where that is known. */
   readonly images: boolean;
+  /** Tokens of the model's window, where that is known. */
+  readonly window?: number | undefined;
+  /** Settles when what the server says about the model is known, or will not be. Never rejects. */
+  readonly ready?: Promise<unknown>;
   /** The saved conversations; absent where none are saved. */
   readonly saved?: SavedSessions | undefined;
   /** Opens a conversation. */

@@ -12,6 +12,7 @@ export const LAYERS = [
   "base",
   "platform",
   "config",
+  "hooks",
   "model",
   "gate",
   "tools",
