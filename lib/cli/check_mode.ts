@@ -11,6 +11,7 @@ import type { ModelClient } from "../model/types.ts";
 import { effectiveAskDepth } from "../platform/ask_depth.ts";
 import { createReaper } from "../platform/reaper.ts";
 import { createPool } from "./agent_pool.ts";
+import { checkMcpServers } from "./check_mcp.ts";
 import { type CheckRow, tableText } from "./check_table.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
 import type { Io, ModeOptionsOf } from "./mode.ts";
@@ -37,11 +38,12 @@ export async function runCheckMode(context: ModeOptionsOf<"check">): Promise<num
     const { config, cwd } = loaded;
     const detail = config.file ?? "built-in defaults; mm -init writes a file to change them";
     rows.push({ what: "configuration", ok: true, detail });
-    const [model, agents] = await Promise.all([
+    const [model, agents, servers] = await Promise.all([
       checkModel(config, io, lifetime.signal),
       checkAgents({ ...context, config, cwd }),
+      checkMcpServers({ ...context, config, cwd }),
     ]);
-    rows.push(model, ...agents);
+    rows.push(model, ...agents, ...servers);
   }
   io.out(tableText(rows, io.terminal.stdoutColor));
   return rows.every((row) => row.ok) ? 0 : 1;

@@ -12,10 +12,12 @@ import { createInterrupts, onInterruptSignal } from "./interrupt.ts";
 import { createPipeInput, type LineInput } from "./line_input.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
 import type { Io, ModeOptionsOf } from "./mode.ts";
+import { oneAtATime } from "./one_at_a_time.ts";
 import { createPaint } from "./paint.ts";
 import { createPermissionAsker } from "./permission_asker.ts";
 import { createRenderer } from "./render.ts";
 import { createScreen } from "./screen.ts";
+import { createUserAsker } from "./user_asker.ts";
 
 const PROMPT = "> ";
 
@@ -65,13 +67,17 @@ export async function runLineMode(
     let early: EngineEvent[] | undefined = [];
     const emit = (event: EngineEvent) =>
       void (early === undefined ? renderer.event(event) : early.push(event));
+    const inTurn = oneAtATime();
+    const askPermission = createPermissionAsker({ input, renderer, paint });
+    const askUser = createUserAsker({ input, renderer, paint });
     session = await beginSession({
       host,
       saved: options.saved,
       session: {
         cwd,
         emit,
-        askPermission: createPermissionAsker({ input, renderer, paint }),
+        askPermission: (question, options) => inTurn(() => askPermission(question, options)),
+        askUser: (question, options) => inTurn(() => askUser(question, options)),
         replay: { how: "compact", show: emit },
       },
     });

@@ -6,16 +6,19 @@
 import process from "node:process";
 import { exitStatusOf } from "../base/ends.ts";
 import type { AskPermission } from "../gate/question.ts";
+import type { CreateSessionOptions } from "../session/types.ts";
 import { beginSession } from "./begin_session.ts";
 import { onInterruptSignal } from "./interrupt.ts";
 import { createAnswerInput } from "./line_input.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
 import type { ModeOptionsOf } from "./mode.ts";
-import { createPaint } from "./paint.ts";
+import { oneAtATime } from "./one_at_a_time.ts";
+import { createPaint, type Paint } from "./paint.ts";
 import { createPermissionAsker } from "./permission_asker.ts";
 import { readStdin } from "./read_stdin.ts";
-import { createRenderer } from "./render.ts";
+import { createRenderer, type Renderer } from "./render.ts";
 import { createScreen } from "./screen.ts";
+import { createUserAsker } from "./user_asker.ts";
 
 const NOBODY = "nobody is there to answer a permission question: use -yolo, or allow the call " +
   "with permissions.allow in the configuration";
@@ -61,17 +64,29 @@ export async function runPromptMode(
     session: {
       cwd,
       emit: renderer.event,
-      askPermission: someone
-        ? createPermissionAsker({
-          input: createAnswerInput({ input: process.stdin, show: io.err }),
-          renderer,
-          paint,
-        })
-        : refuse,
+      ...(someone ? askAt({ renderer, paint, show: io.err }) : { askPermission: refuse }),
     },
   });
   const signal = AbortSignal.any([turn.signal, lifetime.signal]);
   const result = await session.prompt({ text }, { signal });
   renderer.endTurn(result.end, result.subject);
   return exitStatusOf(result.end);
+}
+
+/** Puts questions to the person at the terminal, one after the other. */
+function askAt(
+  { renderer, paint, show }: {
+    readonly renderer: Renderer;
+    readonly paint: Paint;
+    readonly show: (text: string) => void;
+  },
+): Pick<CreateSessionOptions, "askPermission" | "askUser"> {
+  const input = createAnswerInput({ input: process.stdin, show });
+  const inTurn = oneAtATime();
+  const askPermission = createPermissionAsker({ input, renderer, paint });
+  const askUser = createUserAsker({ input, renderer, paint });
+  return {
+    askPermission: (question, options) => inTurn(() => askPermission(question, options)),
+    askUser: (question, options) => inTurn(() => askUser(question, options)),
+  };
 }

@@ -87,6 +87,22 @@ export class SessionServers {
     for (const { server } of this.#members) this.#tell(server, options.say);
   }
 
+  /**
+   * Waits until every server is ready or has failed.
+   *
+   * @returns when each was, by its name, as `performance.now()` counts.
+   * @throws the signal's reason.
+   */
+  async ready(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    const times = new Map<string, number>();
+    const each = this.#members.map(async ({ server }) => {
+      await server.begin();
+      times.set(server.name, performance.now());
+    });
+    await settledOrAborted(Promise.all(each), signal);
+    return times;
+  }
+
   /** A fresh conversation begins: servers that failed are started again, changed tools are asked for. */
   renew(): void {
     this.#tools = undefined;
