@@ -15,7 +15,7 @@ import {
 import { messageOf } from "../base/errors.ts";
 import { redactor } from "../base/secrets.ts";
 import type { SessionHost } from "../session/types.ts";
-import { MODE_OPTION, MODEL_OPTION, yoloOf } from "./config_options.ts";
+import { EFFORT_OPTION, MODE_OPTION, MODEL_OPTION, yoloOf } from "./config_options.ts";
 import { invalidParams, requestErrorOf } from "./errors.ts";
 import { abilitiesOf, initializeResponse, NO_ABILITIES } from "./initialize.ts";
 import { PromptCancels } from "./prompt_cancels.ts";
@@ -107,18 +107,17 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
     session.setYolo(yoloFor(params.modeId, "mode"));
     return {};
   });
-  answer(methods.agent.session.setConfigOption, ({ params }) => {
+  answer(methods.agent.session.setConfigOption, async ({ params }) => {
     const session = sessions.get(params.sessionId);
     switch (params.configId) {
       case MODE_OPTION:
         session.setYolo(yoloFor(params.value, "value"));
         break;
       case MODEL_OPTION:
-        if (params.value !== host.label) {
-          throw invalidParams(
-            `Cannot use the model "${params.value}": this agent's configuration has "${host.label}"`,
-          );
-        }
+        await session.chooseModel(String(params.value));
+        break;
+      case EFFORT_OPTION:
+        await session.chooseEffort(params.value);
         break;
       default:
         throw invalidParams(`Cannot set "${params.configId}": there is no such option`);

@@ -5,9 +5,11 @@
  */
 import type { PromptRequest, PromptResponse, SessionConfigOption } from "@agentclientprotocol/sdk";
 import { describeEnd } from "../base/ends.ts";
+import { UserError } from "../base/errors.ts";
 import type { PromptInput, Session, SessionHost } from "../session/types.ts";
-import { configOptions, modeOf } from "./config_options.ts";
+import { configOptions, effortOf, modelNameOf, modeOf } from "./config_options.ts";
 import { promptInput } from "./content.ts";
+import { invalidParams } from "./errors.ts";
 import { cancelledReply, promptReply } from "./prompt_reply.ts";
 import type { SessionUpdates } from "./updates.ts";
 
@@ -42,7 +44,10 @@ export class AgentSession {
   #last: Promise<unknown> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
-  #told: { yolo: boolean; label: string; commands: string };
+  /** Whether the editor knows the session. */
+  #announced = false;
+  readonly #closing = new AbortController();
+  #told: { yolo: boolean; options: string; commands: string };
 
   /** Takes over a session that was just created. */
   constructor(options: AgentSessionOptions) {
@@ -50,7 +55,8 @@ export class AgentSession {
     this.#session = options.session;
     this.#updates = options.updates;
     this.#redact = options.redact;
-    this.#told = { yolo: this.#session.yolo, label: this.#host.label, commands: "" };
+    const { yolo } = this.#session;
+    this.#told = { yolo, options: JSON.stringify(this.options), commands: "" };
   }
 
   /** The session's id. */
@@ -65,7 +71,7 @@ export class AgentSession {
 
   /** All options with their current values. */
   get options(): SessionConfigOption[] {
-    return configOptions(this.#session.yolo, this.#host.label);
+    return configOptions(this.#session);
   }
 
   /**
@@ -82,7 +88,7 @@ export class AgentSession {
    * @throws {RequestError} when it cannot be run, or failed.
    */
   async prompt(params: PromptRequest, options: AgentPromptOptions): Promise<PromptResponse> {
-    const input = promptInput(params.prompt, { images: this.#host.images });
+    const input = promptInput(params.prompt, { images: this.#session.model.images });
     const controller = new AbortController();
     const { signal } = controller;
     const onAbort = () => controller.abort(options.signal.reason);
@@ -93,7 +99,9 @@ export class AgentSession {
     this.#last = Promise.all([before, options.replied]);
     try {
       await settledOrAborted(before, signal);
-      return signal.aborted ? cancelledReply(this.#host.label) : await this.#run(input, signal);
+      return signal.aborted
+        ? cancelledReply(this.#session.model.label)
+        : await this.#run(input, signal);
     } finally {
       this.#prompts.delete(controller);
       options.signal.removeEventListener("abort", onAbort);
@@ -112,10 +120,44 @@ export class AgentSession {
     this.#open();
   }
 
+  /**
+   * Takes another model.
+   *
+   * @throws {RequestError} -32602 when there is none of that name.
+   */
+  async chooseModel(value: string): Promise<void> {
+    const { model } = this.#session;
+    if (value !== model.label) {
+      await orInvalid(model.choose(modelNameOf(value, model)));
+    }
+    this.#open();
+  }
+
+  /**
+   * Takes another reasoning effort.
+   *
+   * @throws {RequestError} -32602 when there is no such choice.
+   */
+  async chooseEffort(value: unknown): Promise<void> {
+    const { model } = this.#session;
+    const chosen = effortOf(value, model);
+    if (chosen === undefined) throw invalidParams(`Cannot set the reasoning to "${value}"`);
+    await orInvalid(model.think(chosen.effort));
+    this.#open();
+  }
+
+  /** Asks the server which models there are to choose from, and tells the editor. */
+  async lookForModels(): Promise<void> {
+    await this.#session.model.models({ signal: this.#closing.signal });
+    // Before it is open, the reply that opens it has everything.
+    if (this.#announced) this.#tellChanges();
+  }
+
   /** Cancels what runs and ends the session. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#closed = true;
+    this.#closing.abort();
     this.cancel();
     await this.#session.close();
     this.#updates.close();
@@ -130,7 +172,7 @@ export class AgentSession {
       const { speaker } = updates;
       if (signal.aborted) return cancelledReply(result.label);
       if (result.end.kind === "refused" && !updates.shown) {
-        updates.say(describeEnd(result.end, speaker ?? "The prompt"));
+        updates.say(describeEnd(result.end, speaker ?? result.subject ?? "The prompt"));
       }
       return promptReply(result, { speaker, redact: this.#redact });
     } finally {
@@ -141,6 +183,7 @@ export class AgentSession {
 
   #open(): void {
     clearTimeout(this.#timer);
+    this.#announced = true;
     this.#updates.open();
     this.#tellChanges();
   }
@@ -149,7 +192,7 @@ export class AgentSession {
   #tellChanges(): void {
     if (this.#closed) return;
     const { yolo } = this.#session;
-    const { label } = this.#host;
+    const options = JSON.stringify(this.options);
     const offered = this.#session.commands.map(({ name, description, hint }) => ({
       name,
       description,
@@ -157,7 +200,7 @@ export class AgentSession {
     }));
     const commands = JSON.stringify(offered);
     const told = this.#told;
-    this.#told = { yolo, label, commands };
+    this.#told = { yolo, options, commands };
     if (commands !== told.commands) {
       this.#updates.send({
         sessionUpdate: "available_commands_update",
@@ -167,9 +210,18 @@ export class AgentSession {
     if (yolo !== told.yolo) {
       this.#updates.send({ sessionUpdate: "current_mode_update", currentModeId: modeOf(yolo) });
     }
-    if (yolo !== told.yolo || label !== told.label) {
+    if (options !== told.options) {
       this.#updates.send({ sessionUpdate: "config_option_update", configOptions: this.options });
     }
+  }
+}
+
+/** Makes what a person chose wrongly an error of the request. */
+async function orInvalid(choosing: Promise<void>): Promise<void> {
+  try {
+    await choosing;
+  } catch (error) {
+    throw error instanceof UserError ? invalidParams(error.message) : error;
   }
 }
 

@@ -1,10 +1,12 @@
 /**
- * What an editor's user can choose in a session: whether gated calls ask, and the model. Newer
- * editors read the options, older ones the modes; both say the same.
+ * What an editor's user can choose in a session: whether gated calls ask, the model, and how much it
+ * thinks. Newer editors read the options, older ones the modes; both say the same.
  *
  * @module
  */
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
+import type { Effort } from "../config/types.ts";
+import type { ModelChoice, Session } from "../session/types.ts";
 
 /** The names of the two modes. */
 export type ModeId = "ask" | "yolo";
@@ -12,8 +14,17 @@ export type ModeId = "ask" | "yolo";
 /** Id of the option that chooses the mode. */
 export const MODE_OPTION = "mode";
 
-/** Id of the option that shows the model. */
+/** Id of the option that chooses the model. */
 export const MODEL_OPTION = "model";
+
+/** Id of the option that chooses how much the model thinks; only where it can be told. */
+export const EFFORT_OPTION = "reasoning";
+
+/** The effort of a model that is told none. */
+const OWN_EFFORT = "default";
+
+/** Models that are offered at most: some providers have hundreds. */
+const MAX_MODELS = 200;
 
 const MODES = [
   {
@@ -39,12 +50,9 @@ export function modeState(yolo: boolean): SessionModeState {
   return { currentModeId: modeOf(yolo), availableModes: MODES.map((mode) => ({ ...mode })) };
 }
 
-/**
- * Returns all options with their current values.
- *
- * @param label `provider/model`; the one model there is to choose.
- */
-export function configOptions(yolo: boolean, label: string): SessionConfigOption[] {
+/** Returns all options with their current values. */
+export function configOptions(session: Pick<Session, "yolo" | "model">): SessionConfigOption[] {
+  const { yolo, model } = session;
   return [
     {
       id: MODE_OPTION,
@@ -60,8 +68,61 @@ export function configOptions(yolo: boolean, label: string): SessionConfigOption
       name: "Model",
       category: "model",
       type: "select",
-      currentValue: label,
-      options: [{ value: label, name: label }],
+      currentValue: model.label,
+      options: modelLabels(model).map((label) => ({ value: label, name: label })),
     },
+    ...effortOption(model),
   ];
+}
+
+/** Returns the model that a value of the option means, by the name it has on its server. */
+export function modelNameOf(value: string, model: ModelChoice): string {
+  const provider = providerOf(model);
+  return value.startsWith(provider) ? value.slice(provider.length) : value;
+}
+
+/**
+ * Returns the effort that a value of the option means: `undefined` within for the model's own.
+ *
+ * @returns `undefined` when there is no such choice.
+ */
+export function effortOf(
+  value: unknown,
+  model: ModelChoice,
+): { readonly effort: Effort | undefined } | undefined {
+  if (value === OWN_EFFORT && model.efforts.length > 0) return { effort: undefined };
+  const effort = model.efforts.find((known) => known === value);
+  return effort === undefined ? undefined : { effort };
+}
+
+/** The models by their labels; the one in use stands first where the server does not list it. */
+function modelLabels(model: ModelChoice): string[] {
+  const provider = providerOf(model);
+  const listed = model.listed.slice(0, MAX_MODELS).map((name) => provider + name);
+  return listed.includes(model.label) ? listed : [model.label, ...listed];
+}
+
+/** The beginning of the labels of one server: `llamacpp/`. */
+function providerOf({ label, settings }: ModelChoice): string {
+  const { model } = settings;
+  return model !== undefined && label.endsWith(`/${model}`)
+    ? label.slice(0, label.length - model.length)
+    : "";
+}
+
+function effortOption({ efforts, settings }: ModelChoice): SessionConfigOption[] {
+  if (efforts.length === 0) return [];
+  return [{
+    id: EFFORT_OPTION,
+    name: "Reasoning",
+    description: "How much the model thinks",
+    category: "thought_level",
+    type: "select",
+    currentValue: settings.reasoning ?? OWN_EFFORT,
+    options: [OWN_EFFORT, ...efforts].map((value) => ({ value, name: capitalized(value) })),
+  }];
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }

@@ -12,17 +12,23 @@ const VERSION = 1;
 export interface ClientAbilities {
   /** It takes `notice` updates. */
   readonly notices: boolean;
+  /** It is an mm that asks this agent; nobody there chooses a model. */
+  readonly asks: boolean;
   /** It shows forms. */
   readonly forms: boolean;
 }
 
 /** A client that told nothing about itself. */
-export const NO_ABILITIES: ClientAbilities = { notices: false, forms: false };
+export const NO_ABILITIES: ClientAbilities = { notices: false, forms: false, asks: false };
 
 /** Returns what a client told about itself. */
 export function abilitiesOf(request: InitializeRequest): ClientAbilities {
   const { session, elicitation } = request.clientCapabilities ?? {};
-  return { notices: Boolean(session?.notices), forms: Boolean(elicitation?.form) };
+  return {
+    notices: Boolean(session?.notices),
+    forms: Boolean(elicitation?.form),
+    asks: request.clientInfo?.name === "mm",
+  };
 }
 
 /** What this agent tells about itself. */

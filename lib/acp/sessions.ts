@@ -210,6 +210,7 @@ export class Sessions {
     this.#open.set(id, opened);
     // Editors drop an update that comes before the reply which names its session.
     void options.replied.then(() => opened.announce());
+    if (!options.abilities.asks) void opened.lookForModels();
     return { session, opened };
   }
 
@@ -221,7 +222,7 @@ export class Sessions {
     return {
       modes: modeState(session.yolo),
       configOptions: opened.options,
-      _meta: metaOf({ label: host.label }),
+      _meta: metaOf({ label: session.model.label }),
     };
   }
 

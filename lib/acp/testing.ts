@@ -7,9 +7,11 @@
 import type { AgentConfig } from "../config/types.ts";
 import type { Emit } from "../engine/events.ts";
 import type { AskPermission } from "../gate/question.ts";
+import { UserError } from "../base/errors.ts";
 import type {
   CommandInfo,
   CreateSessionOptions,
+  ModelChoice,
   PromptInput,
   PromptResult,
   Session,
@@ -73,6 +75,7 @@ export class ScriptedSession implements Session {
     { name: "ask-bob", description: "Ask bob", hint: "question" },
   ];
   readonly instructions = "";
+  readonly model: ModelChoice;
   yolo = false;
   closed = false;
   readonly #host: ScriptedHost;
@@ -85,6 +88,7 @@ export class ScriptedSession implements Session {
     this.#options = options;
     this.#turn = turn;
     this.cwd = options.cwd;
+    this.model = scriptedModel(host);
   }
 
   async prompt(input: PromptInput, options: { signal: AbortSignal }): Promise<PromptResult> {
@@ -111,6 +115,25 @@ export class ScriptedSession implements Session {
     this.#closing.abort();
     return Promise.resolve();
   }
+}
+
+/** The host's one model, which nothing can change. */
+function scriptedModel(host: ScriptedHost): ModelChoice {
+  const only = () => Promise.reject(new UserError(`${host.label} is the only model here`));
+  return {
+    get label() {
+      return host.label;
+    },
+    settings: {},
+    get images() {
+      return host.images;
+    },
+    listed: [],
+    efforts: [],
+    models: () => Promise.resolve(undefined),
+    choose: only,
+    think: only,
+  };
 }
 
 /** Two byte streams that are connected crosswise, as two processes are by pipes. */

@@ -33,6 +33,8 @@ export class SessionUpdates {
   readonly #asks = new Map<string, string>();
   /** Notices that came between prompts, for a client that has a place for them only in an answer. */
   readonly #later: SessionUpdate[] = [];
+  /** What the session has cost in US dollars, where the server says so. */
+  #cost: number | undefined;
   #prompting = false;
   #shown = false;
   #speaker: string | undefined;
@@ -170,9 +172,17 @@ export class SessionUpdates {
   }
 
   #usage(event: EventOf<"usage">): void {
+    const { used, size, cost } = event;
+    if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
     // The protocol has no usage without a window: where none is known there is nothing to send.
-    if (event.size === undefined) return;
-    this.send({ sessionUpdate: "usage_update", used: event.used, size: event.size });
+    if (size === undefined) return;
+    this.send({
+      sessionUpdate: "usage_update",
+      used,
+      size,
+      // Of the whole session, as the protocol wants it.
+      ...(this.#cost === undefined ? {} : { cost: { amount: this.#cost, currency: "USD" } }),
+    });
   }
 
   #notice(event: EventOf<"notice">): void {

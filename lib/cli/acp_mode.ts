@@ -7,9 +7,13 @@ import process from "node:process";
 import { Readable } from "node:stream";
 import { guardConsole } from "../acp/console.ts";
 import { VERSION } from "../base/version.ts";
+import { ASK_DEPTH_VARIABLE, parseAskDepth } from "../platform/ask_depth.ts";
 import { stdoutBytes } from "../platform/stdout_bytes.ts";
 import type { ModeOptionsOf } from "./mode.ts";
 import { safeText } from "./safe_text.ts";
+
+/** Milliseconds that the greeting waits for what a server says about its model. */
+const READY_MS = 300;
 
 /** Serves one client until it closes stdin. Returns the exit status. */
 export async function runAcpMode(
@@ -32,6 +36,8 @@ export async function runAcpMode(
   const say = (text: string) => io.err(`mm: ${text}\n`);
   const host = await composeHost({ config, env: io.env, onNotice: say });
   lifetime.add(() => host.close());
+  // An editor offers images only if the greeting announces them. An asking mm sends none.
+  if (parseAskDepth(io.env[ASK_DEPTH_VARIABLE]) === 0) await settledWithin(host.ready, READY_MS);
   await serveAcp({
     host,
     streams: {
@@ -44,4 +50,15 @@ export async function runAcpMode(
     ...(options.verbose ? { log: say } : {}),
   });
   return 0;
+}
+
+/** Waits for something that never fails, and no longer than `ms` milliseconds. */
+async function settledWithin(task: Promise<unknown> | undefined, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, ms));
+  try {
+    await Promise.race([task, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

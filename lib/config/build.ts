@@ -83,6 +83,9 @@ function modelOf(values: AgentFile): ModelConfig {
     topP: values.topP,
     headers: values.headers,
     reasoning: values.reasoning,
+    textCalls: values.textCalls,
+    sendReasoning: values.sendReasoning,
+    images: values.images,
   });
 }
 

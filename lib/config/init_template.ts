@@ -43,6 +43,10 @@ ${contextWindow === undefined ? "#contextWindow: 32768" : `contextWindow: ${cont
 #headers: {X-Title: mm}
 # none, minimal, low, medium or high.
 #reasoning: medium
+# What is known about the server, where it is not as mm takes it to be.
+#textCalls: true
+#sendReasoning: false
+#images: false
 
 # The system prompt instead of mm's own: text, or {file: prompt.md} beside this file.
 #system: You are a careful engineer. Answer in short sentences.

@@ -11,6 +11,7 @@ import { limitKeys } from "./limit_keys.ts";
 import { mcpKeys } from "./mcp_keys.ts";
 import { mmConfigsKeys } from "./mm_configs.ts";
 import { modelKeys } from "./model_keys.ts";
+import { modelQuirkKeys } from "./model_quirk_keys.ts";
 import { permissionKeys } from "./permission_keys.ts";
 import { sessionsKeys } from "./sessions_keys.ts";
 import { structuredOutputKeys } from "./structured_output_keys.ts";
@@ -32,6 +33,7 @@ const identityKeys = {
 /** The schema of a whole file. What comes out has defaults, and durations in milliseconds. */
 export const agentFileSchema = group({
   ...modelKeys,
+  ...modelQuirkKeys,
   system: identityKeys.system,
   ...permissionKeys,
   ...limitKeys,

@@ -22,6 +22,9 @@ export type ProviderName =
   | "custom"
   | "demo";
 
+/** How much a reasoning model thinks. */
+export type Effort = "none" | "minimal" | "low" | "medium" | "high";
+
 /** The model and how it is asked. Everything absent is the provider's default or found by probing. */
 export interface ModelConfig {
   /** Absent: the first model server found is taken. */
@@ -35,7 +38,13 @@ export interface ModelConfig {
   readonly topP?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Reasoning effort, where the model has one. */
-  readonly reasoning?: "none" | "minimal" | "low" | "medium" | "high";
+  readonly reasoning?: Effort;
+  /** Whether calls written as text count as calls. */
+  readonly textCalls?: boolean;
+  /** Whether earlier reasoning goes back to the server. */
+  readonly sendReasoning?: boolean;
+  /** Whether the model takes images. */
+  readonly images?: boolean;
 }
 
 /** Rules of the gate: `tool`, `tool(pattern)`, `bob/tool(pattern)`. */

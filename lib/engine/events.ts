@@ -45,8 +45,16 @@ export type EngineEvent =
   }
   /** The plan of the task, whole each time. */
   | { readonly type: "plan"; readonly entries: readonly PlanEntry[] }
-  /** Tokens in the window after a model request, and the window where it is known. */
-  | { readonly type: "usage"; readonly used: number; readonly size?: number }
+  /**
+   * Tokens in the window after a model request, the window where it is known, and what the request
+   * cost in US dollars where the server says so.
+   */
+  | {
+    readonly type: "usage";
+    readonly used: number;
+    readonly size?: number;
+    readonly cost?: number;
+  }
   /** Work goes on, and there is nothing to show. */
   | { readonly type: "alive" }
   /** Something the person should know: a wait, a warning. */

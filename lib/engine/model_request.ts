@@ -73,6 +73,11 @@ export async function completeOnce(options: ModelRequestOptions): Promise<ModelR
     : usage.inputTokens + usage.outputTokens;
   // The facts were asked for when the host was made; a server that is slow to tell delays nothing.
   const size = model.contextWindow;
-  emit({ type: "usage", used, ...(size === undefined ? {} : { size }) });
+  emit({
+    type: "usage",
+    used,
+    ...(size === undefined ? {} : { size }),
+    ...(usage?.cost === undefined ? {} : { cost: usage.cost }),
+  });
   return reply;
 }

@@ -28,6 +28,12 @@ export function createDemoClient(): ModelClient {
     label: DEMO_LABEL,
     url: "",
     contextWindow: undefined,
+    settings: {},
+    efforts: [],
+    models: () => Promise.resolve(undefined),
+    with() {
+      return this;
+    },
     facts: () => Promise.resolve({}),
     async complete(request, options) {
       // The answer comes later than the call, as with every other model.

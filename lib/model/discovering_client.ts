@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Effort } from "../config/types.ts";
 import { createModelClient, type CreateModelClientOptions } from "./client.ts";
 import { resolveModelConfig } from "./discover.ts";
 import { providerOf } from "./endpoint.ts";
@@ -13,6 +14,7 @@ import type {
   ModelFacts,
   ModelReply,
   ModelRequest,
+  ModelSettings,
 } from "./types.ts";
 
 /** Options of {@linkcode createLazyModelClient}. */
@@ -52,6 +54,32 @@ class DiscoveringClient implements ModelClient {
 
   get contextWindow(): number | undefined {
     return this.#client?.contextWindow ?? this.#options.config.contextWindow;
+  }
+
+  get settings(): ModelSettings {
+    const { model, reasoning } = this.#options.config;
+    return this.#client?.settings ?? {
+      ...(model === undefined ? {} : { model }),
+      ...(reasoning === undefined ? {} : { reasoning }),
+    };
+  }
+
+  get efforts(): readonly Effort[] {
+    return this.#client?.efforts ?? [];
+  }
+
+  async models(options: { readonly signal?: AbortSignal }): Promise<readonly string[] | undefined> {
+    try {
+      return await (await this.#found()).models(options);
+    } catch {
+      return undefined;
+    }
+  }
+
+  with(settings: ModelSettings): ModelClient {
+    if (this.#client !== undefined) return this.#client.with(settings);
+    const { model: _, reasoning: __, ...config } = this.#options.config;
+    return new DiscoveringClient({ ...this.#options, config: { ...config, ...settings } });
   }
 
   async facts(options: { readonly signal?: AbortSignal }): Promise<ModelFacts> {

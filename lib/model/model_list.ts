@@ -4,7 +4,7 @@
  * @module
  */
 import type { Endpoint } from "./endpoint.ts";
-import { asArray, asCount, asObject, asText } from "./json.ts";
+import { asArray, asCount, asObject, asText, type JsonObject } from "./json.ts";
 import { type Ask, asker, type ProbeOptions } from "./probe_ask.ts";
 
 /** A model as a server lists it. */
@@ -49,12 +49,22 @@ export async function listModelsWith(
     );
     // llama.cpp with several models says which are in memory.
     const state = asText(asObject(model["status"])?.["value"]);
+    const images = takesImages(model);
     return [{
       id,
       ...(contextWindow === undefined || contextWindow === 0 ? {} : { contextWindow }),
       ...(state === undefined ? {} : { loaded: state === "loaded" }),
+      ...(images === undefined ? {} : { images }),
     }];
   });
+}
+
+/** OpenRouter lists what a model reads, Mistral what it can do. */
+function takesImages(model: JsonObject): boolean | undefined {
+  const reads = asObject(model["architecture"])?.["input_modalities"];
+  if (Array.isArray(reads)) return reads.includes("image");
+  const vision = asObject(model["capabilities"])?.["vision"];
+  return typeof vision === "boolean" ? vision : undefined;
 }
 
 /** Returns the model to take when none is configured: one in memory, else the first. */

@@ -3,13 +3,14 @@
  *
  * @module
  */
-import type { ModelConfig } from "../config/types.ts";
+import type { Effort, ModelConfig } from "../config/types.ts";
 import { createAccumulator } from "./accumulate.ts";
 import { endpointOf, type Env } from "./endpoint.ts";
 import { answerFailure, type Failure, FailureError } from "./failure.ts";
 import { FormatSupport } from "./format_support.ts";
 import { firstModel, listModels } from "./model_list.ts";
 import { modelError, waitingReason } from "./model_error.ts";
+import type { Quirks } from "./presets.ts";
 import { probe } from "./probe.ts";
 import { readAnswer } from "./read_answer.ts";
 import { nextWait, pause, RETRY_TIMING, type RetryTiming } from "./retry.ts";
@@ -38,6 +39,8 @@ export interface OpenAIClientOptions {
 /** What is sent as the model when the server lists none: those servers have but one. */
 const ONLY_MODEL = "default";
 
+const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high"];
+
 /**
  * Creates the client. Nothing is loaded or connected before the first use.
  *
@@ -49,10 +52,11 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
   const transport = createTransport(endpoint, options.fetch);
   const timing = { ...RETRY_TIMING, ...options.timing };
   let model = config.model ?? endpoint.preset.defaultModel;
-  let quirks = endpoint.preset.quirks;
+  let quirks = quirksOf(endpoint.preset.quirks, config);
   const formats = new FormatSupport({ freely: quirks.formatWithTools });
   let contextWindow = config.contextWindow;
   let known: Promise<ModelFacts> | undefined;
+  let images = config.images;
 
   return {
     get label() {
@@ -61,6 +65,29 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
     url: endpoint.baseUrl,
     get contextWindow() {
       return contextWindow;
+    },
+    get settings() {
+      return {
+        ...(model === undefined ? {} : { model }),
+        ...(config.reasoning === undefined ? {} : { reasoning: config.reasoning }),
+      };
+    },
+    // Whoever configures an effort says that the model has one.
+    efforts: endpoint.preset.efforts ?? (config.reasoning === undefined ? [] : EFFORTS),
+    async models({ signal }) {
+      const listed = await listModels(endpoint, {
+        fetch: options.fetch,
+        ...(signal === undefined ? {} : { signal }),
+      });
+      return listed?.map(({ id }) => id);
+    },
+    with(settings) {
+      const { model: _, reasoning: __, contextWindow: own, images: takes, ...rest } = config;
+      // What the configuration says about its model holds for no other one.
+      const same = settings.model === model
+        ? { ...defined("contextWindow", own), ...defined("images", takes) }
+        : {};
+      return createOpenAIClient({ ...options, config: { ...rest, ...same, ...settings } });
     },
     async facts({ signal }) {
       known ??= findFacts(signal);
@@ -74,14 +101,14 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
   async function findFacts(signal: AbortSignal | undefined): Promise<ModelFacts> {
     const probing = { fetch: options.fetch, ...(signal === undefined ? {} : { signal }) };
     // The package is needed for the first request anyway: it loads while the server is asked.
-    const warming = transport.warm().catch(() => {});
+    transport.warm().catch(() => {});
     model ??= await firstModel(endpoint, probing);
     const { facts, reached } = await probe(endpoint, model, probing);
-    await warming;
     // A server that was not there is asked again the next time.
     if (!reached) known = undefined;
     contextWindow = config.contextWindow ?? facts.contextWindow;
-    return contextWindow === undefined ? facts : { ...facts, contextWindow };
+    images = config.images ?? facts.images ?? (reached ? endpoint.preset.images : undefined);
+    return { ...facts, ...defined("contextWindow", contextWindow), ...defined("images", images) };
   }
 
   async function complete(request: ModelRequest, to: CompleteOptions): Promise<ModelReply> {
@@ -139,6 +166,8 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
         config,
         quirks,
         sendFormat: constrained,
+        // A conversation may hold images of a model that it was begun with.
+        sendImages: images !== false,
       });
       const response = await transport.send(body, { signal: controller.signal });
       const accumulator = createAccumulator({
@@ -191,6 +220,23 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
       ...(models === undefined ? {} : { models: models.map((listed) => listed.id) }),
     });
   }
+}
+
+/** A quirk that is configured is the configured one. */
+function quirksOf(quirks: Quirks, config: ModelConfig): Quirks {
+  return {
+    ...quirks,
+    ...defined("textCalls", config.textCalls),
+    ...defined("sendReasoning", config.sendReasoning),
+  };
+}
+
+/** Returns an object with the one property, or an empty one where there is no value. */
+function defined<Key extends string, Value>(
+  key: Key,
+  value: Value | undefined,
+): { readonly [K in Key]?: Value } {
+  return value === undefined ? {} : { [key]: value } as { readonly [K in Key]: Value };
 }
 
 function isUnknownModel(failure: Failure): boolean {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ProviderName } from "../config/types.ts";
+import type { Effort, ProviderName } from "../config/types.ts";
 
 /** How the facts about a server and its models are found; `models`: in its list of models. */
 export type ProbeKind = "llamacpp" | "ollama" | "lmstudio" | "models" | "custom" | "none";
@@ -54,6 +54,10 @@ export interface Preset {
   readonly probe: ProbeKind;
   /** The model taken when none is configured; absent: the server's first one. */
   readonly defaultModel?: string;
+  /** Whether its models take images, where the server itself does not say. @default {false} */
+  readonly images?: boolean;
+  /** The reasoning efforts it takes. @default {none: sent only when configured} */
+  readonly efforts?: readonly Effort[];
   readonly quirks: Quirks;
 }
 
@@ -92,6 +96,7 @@ export const PRESETS: Readonly<Record<Exclude<ProviderName, "demo">, Preset>> = 
     needsKey: false,
     local: true,
     probe: "ollama",
+    efforts: ["none", "low", "medium", "high"],
     quirks: LOCAL,
   },
   lmstudio: {
@@ -122,6 +127,8 @@ export const PRESETS: Readonly<Record<Exclude<ProviderName, "demo">, Preset>> = 
     local: false,
     probe: "none",
     defaultModel: "gpt-5",
+    images: true,
+    efforts: ["minimal", "low", "medium", "high"],
     quirks: { ...PLAIN, maxTokensField: "max_completion_tokens" },
   },
   mistral: {
@@ -145,6 +152,8 @@ export const PRESETS: Readonly<Record<Exclude<ProviderName, "demo">, Preset>> = 
     local: false,
     probe: "none",
     defaultModel: "gemini-flash-latest",
+    images: true,
+    efforts: ["none", "low", "medium", "high"],
     quirks: {
       ...PLAIN,
       // Gemini 3 refuses a call without its signature; this value is documented for calls whose
@@ -163,6 +172,7 @@ export const PRESETS: Readonly<Record<Exclude<ProviderName, "demo">, Preset>> = 
     local: false,
     probe: "none",
     defaultModel: "claude-sonnet-4-5",
+    images: true,
     quirks: PLAIN,
   },
   openrouter: {
@@ -174,6 +184,7 @@ export const PRESETS: Readonly<Record<Exclude<ProviderName, "demo">, Preset>> = 
     local: false,
     probe: "models",
     defaultModel: "openrouter/auto",
+    efforts: ["none", "minimal", "low", "medium", "high"],
     quirks: { ...PLAIN, effort: "reasoning.effort" },
   },
   deepseek: {
@@ -197,6 +208,7 @@ export const PRESETS: Readonly<Record<Exclude<ProviderName, "demo">, Preset>> = 
     local: false,
     probe: "models",
     defaultModel: "openai/gpt-oss-120b",
+    efforts: ["low", "medium", "high"],
     quirks: { ...PLAIN, maxTokensField: "max_completion_tokens" },
   },
   xai: {
@@ -208,6 +220,7 @@ export const PRESETS: Readonly<Record<Exclude<ProviderName, "demo">, Preset>> = 
     local: false,
     probe: "none",
     defaultModel: "grok-4",
+    images: true,
     quirks: { ...PLAIN, maxTokensField: "max_completion_tokens" },
   },
   custom: {

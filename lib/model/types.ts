@@ -4,6 +4,7 @@
  * @module
  */
 import type { ToolCallRequest } from "../base/tool_call.ts";
+import type { Effort } from "../config/types.ts";
 
 /** One message of a conversation, as the engine keeps it. */
 export type Message =
@@ -76,7 +77,9 @@ export type ModelEvent =
 
 /** Tokens as the server counted them. */
 export interface Usage {
+  /** Tokens of the requests. */
   readonly inputTokens: number;
+  /** Tokens of the answers. */
   readonly outputTokens: number;
   /** Input tokens the server took from its prompt cache, where it says so. */
   readonly cachedTokens?: number;
@@ -114,6 +117,13 @@ export interface ModelFacts {
   readonly images?: boolean;
 }
 
+/** What can be changed while mm runs. Absent things are those of the server. */
+export interface ModelSettings {
+  /** The model's name on its server. */
+  readonly model?: string;
+  readonly reasoning?: Effort;
+}
+
 /** A model on a server. */
 export interface ModelClient {
   /** `provider/model`, as it is shown. The model may be unknown until {@linkcode ModelClient.facts} is done. */
@@ -122,6 +132,18 @@ export interface ModelClient {
   readonly url: string;
   /** The window in tokens, once it is known: configured, or told by the server. */
   readonly contextWindow: number | undefined;
+  /** What is in use; the model may be unknown until {@linkcode ModelClient.facts} is done. */
+  readonly settings: ModelSettings;
+  /** The efforts that can be chosen; empty where there is nothing to choose. */
+  readonly efforts: readonly Effort[];
+  /**
+   * Lists the names of the server's models that can answer. Never rejects.
+   *
+   * @returns `undefined` when the server does not say, or not in time.
+   */
+  models(options: { readonly signal?: AbortSignal }): Promise<readonly string[] | undefined>;
+  /** Returns the client of the same server with exactly these settings. */
+  with(settings: ModelSettings): ModelClient;
   /**
    * Finds out which model answers and what it can do, once; later calls return the same promise.
    * Never rejects because a server is silent: unknown facts are absent.

@@ -28,6 +28,8 @@ export interface WireOptions {
   readonly quirks: Quirks;
   /** Whether the server is told the response format. @default {true} */
   readonly sendFormat?: boolean;
+  /** Whether images are sent; a note stands in the place of one that is not. @default {true} */
+  readonly sendImages?: boolean;
 }
 
 /**
@@ -56,7 +58,9 @@ export function wireBody(request: ModelRequest, options: WireOptions): WireBody 
       : formatField(request.responseFormat)),
     stream: true,
     ...(quirks.streamUsage ? { stream_options: { include_usage: true } } : {}),
-    messages: request.messages.map((message) => wireMessage(message, quirks)),
+    messages: request.messages.map((message) =>
+      wireMessage(options.sendImages === false ? withoutImages(message) : message, quirks)
+    ),
   };
 }
 
@@ -86,6 +90,13 @@ export function wireMessage(message: Message, quirks: Quirks): WireMessage {
         content: message.text.toWellFormed(),
       };
   }
+}
+
+/** Says of the images of a message what they were: a model that takes none refuses the request. */
+function withoutImages(message: Message): Message {
+  if (message.role !== "user" || message.images === undefined) return message;
+  const notes = message.images.map(({ mimeType }) => `[an image (${mimeType}) is not shown here]`);
+  return { role: "user", text: [message.text, ...notes].filter((part) => part !== "").join("\n") };
 }
 
 function userContent(text: string, images: readonly Image[]): unknown {

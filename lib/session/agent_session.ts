@@ -12,7 +12,6 @@ import type { Emit } from "../engine/events.ts";
 import { runTurn } from "../engine/turn.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { AskHooks } from "../hooks/ask_hooks.ts";
-import type { ModelClient } from "../model/types.ts";
 import type { Say, SessionServers } from "../mcp/session_servers.ts";
 import type { Commands } from "../platform/process.ts";
 import type { OpenedSession } from "../store/opened_session.ts";
@@ -20,12 +19,14 @@ import { replayEvents } from "../store/replay.ts";
 import { FileViews } from "../tools/file_views.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AskUser } from "../tools/user_question.ts";
-import { agentsText, helpText, mcpText, modelText, statusText, toolsText } from "./info.ts";
+import { agentsText, helpText, mcpText, statusText, toolsText } from "./info.ts";
 import type { CommandExports } from "./command_exports.ts";
 import { type ConversationOpening, openConversation } from "./conversation_opening.ts";
 import { InstructionsReporter } from "./instructions_reporter.ts";
 import type { ProjectInstructions } from "./project_instructions.ts";
 import { type Keeping, openSaved, sessionsText } from "./kept_conversation.ts";
+import { modelCommand } from "./model_command.ts";
+import type { SessionModel } from "./session_model.ts";
 import { commandsOf, type InfoName, readCommand } from "./slash.ts";
 import { typedAsk } from "./typed_ask.ts";
 import type { CommandInfo, PromptInput, PromptResult, ReplayOptions, Session } from "./types.ts";
@@ -35,7 +36,7 @@ export interface AgentSessionOptions {
   readonly id: string;
   readonly cwd: string;
   readonly config: AgentConfig;
-  readonly model: ModelClient;
+  readonly model: SessionModel;
   readonly pool: AgentPool;
   /** Shows what happens, and saves it. */
   readonly emit: Emit;
@@ -91,6 +92,10 @@ export class AgentSession implements Session {
     return this.#options.keeping?.log.title;
   }
 
+  get model(): SessionModel {
+    return this.#options.model;
+  }
+
   get instructions(): string {
     const { section, state } = this.#instructions;
     return section === undefined ? "" : state;
@@ -133,6 +138,8 @@ export class AgentSession implements Session {
         return await this.#saved(input.text, () => this.#ask(command, signal));
       case "info":
         return this.#say(this.#info(command.name, command.rest));
+      case "model":
+        return await this.#chooseModel(command.name, signal);
       case "new":
         await this.#begin();
         await this.#options.keeping?.log.renew(crypto.randomUUID());
@@ -192,6 +199,7 @@ export class AgentSession implements Session {
     const { config, model, conversation } = this.#options;
     const opening = await openConversation({ cwd, config, window: model.contextWindow });
     conversation.clear(opening.system);
+    model.forgetUsage();
     this.#instructions = this.#opened(opening);
     this.#options.gate.forget();
     this.#options.mcp.renew();
@@ -280,8 +288,6 @@ export class AgentSession implements Session {
         return helpText(this.commands);
       case "agents":
         return agentsText(pool);
-      case "model":
-        return modelText(model);
       case "tools":
         return toolsText([...this.#tools, ...mcp.tools], this.yolo);
       case "mcp":
@@ -298,6 +304,16 @@ export class AgentSession implements Session {
           configFile: config.file,
           instructions: this.#instructions.state,
         });
+    }
+  }
+
+  async #chooseModel(name: string, signal: AbortSignal): Promise<PromptResult> {
+    try {
+      return this.#say(await modelCommand(this.model, name, { signal }));
+    } catch (thrown) {
+      if (signal.aborted) return this.#result({ kind: "cancelled" });
+      if (!(thrown instanceof UserError)) throw thrown;
+      return this.#result({ kind: "failed", reason: thrown.message }, thrown.message);
     }
   }
 

@@ -21,6 +21,7 @@ import type { Tool } from "../tools/tool.ts";
 import { AgentSession } from "./agent_session.ts";
 import { CommandExports } from "./command_exports.ts";
 import { openConversation } from "./conversation_opening.ts";
+import { SessionModel } from "./session_model.ts";
 import type { CreateSessionOptions, SavedSessions, Session, SessionHost } from "./types.ts";
 
 /** Options of {@linkcode Host}. */
@@ -55,13 +56,14 @@ export interface HostOptions {
 export class Host implements SessionHost {
   readonly #options: HostOptions;
   readonly #sessions = new Set<Session>();
+  readonly ready: Promise<unknown>;
   #facts: ModelFacts = {};
   #closed = false;
 
   /** Creates the host and begins to ask the model server what it is; nothing waits for the answer. */
   constructor(options: HostOptions) {
     this.#options = options;
-    options.model.facts({}).then((facts) => this.#facts = facts, () => {});
+    this.ready = options.model.facts({}).then((facts) => this.#facts = facts, () => {});
   }
 
   get config(): AgentConfig {
@@ -151,7 +153,7 @@ export class Host implements SessionHost {
       id,
       cwd,
       config,
-      model,
+      model: sessionModel(model),
       pool,
       emit,
       show,
@@ -198,6 +200,13 @@ export class Host implements SessionHost {
     if (!mayAsk(depth) || pool.entries.length === 0 || !hasTool(ASK_AGENT)) return own;
     return [...own, askAgentTool({ ...options, pool })];
   }
+}
+
+/** Begins with what is known of the model, or will be: nothing waits for it. */
+function sessionModel(client: ModelClient): SessionModel {
+  const model = new SessionModel(client);
+  void model.facts({}).catch(() => {});
+  return model;
 }
 
 /** Gives a conversation back that nobody goes on with. */

@@ -6,7 +6,7 @@
 import type { AgentPool } from "../agents/pool.ts";
 import { estimateTokens } from "../engine/estimate.ts";
 import type { McpStatus } from "../mcp/session_servers.ts";
-import type { Message, ModelClient } from "../model/types.ts";
+import type { Message, ModelClient, Usage } from "../model/types.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { CommandInfo } from "./types.ts";
 
@@ -61,12 +61,20 @@ export function modelText(model: ModelClient): string {
   return `${model.label}${model.url === "" ? "" : ` at ${model.url}`}, ${window}`;
 }
 
+/** What requests used, as the server counted: `1200 tokens read (900 from the cache), 80 written`. */
+export function usageText({ inputTokens, outputTokens, cachedTokens, cost }: Usage): string {
+  const cached = cachedTokens === undefined ? "" : ` (${cachedTokens} from the cache)`;
+  // Requests cost fractions of a cent.
+  const paid = cost === undefined ? "" : `, ${Number(cost.toPrecision(3))} USD`;
+  return `${inputTokens} tokens read${cached}, ${outputTokens} written${paid}`;
+}
+
 /** Options of {@linkcode statusText}. */
 export interface StatusOptions {
   readonly id: string;
   readonly cwd: string;
   readonly yolo: boolean;
-  readonly model: ModelClient;
+  readonly model: ModelClient & { readonly used: Usage | undefined };
   readonly messages: readonly Message[];
   readonly configFile: string | undefined;
   /** What is the case with the project's instructions; empty when there are none. */
@@ -83,6 +91,7 @@ export function statusText(options: StatusOptions): string {
     `project instructions: ${instructions === "" ? "none" : instructions}`,
     `yolo: ${yolo ? "on" : "off"}`,
     `conversation: ${messages.length} messages, about ${estimateTokens(messages)} tokens`,
+    ...(model.used === undefined ? [] : [`used: ${usageText(model.used)}`]),
     `session: ${id}`,
   ].join("\n");
 }

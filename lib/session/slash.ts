@@ -17,6 +17,8 @@ export type Command =
     readonly withContext: boolean;
   }
   | { readonly kind: "info"; readonly name: InfoName; readonly rest: string }
+  /** `name` is empty for the list. */
+  | { readonly kind: "model"; readonly name: string }
   | { readonly kind: "quit" }
   | { readonly kind: "new" }
   | { readonly kind: "sessions" }
@@ -25,7 +27,7 @@ export type Command =
   | { readonly kind: "wrong"; readonly message: string };
 
 /** Commands that tell or set something and need no model. */
-export type InfoName = "help" | "agents" | "model" | "tools" | "mcp" | "yolo" | "status";
+export type InfoName = "help" | "agents" | "tools" | "mcp" | "yolo" | "status";
 
 const FIXED: readonly CommandInfo[] = [
   { name: "help", description: "Show the commands" },
@@ -33,7 +35,7 @@ const FIXED: readonly CommandInfo[] = [
   { name: "sessions", description: "List the saved conversations of this directory" },
   { name: "resume", description: "Go on with a saved conversation", hint: "id" },
   { name: "agents", description: "Show who can be asked, and their state" },
-  { name: "model", description: "Show the model in use" },
+  { name: "model", description: "Show the models, or take another one", hint: "name" },
   { name: "tools", description: "Show the tools and which of them ask" },
   { name: "mcp", description: "Show the MCP servers, their state and their tools" },
   { name: "yolo", description: "Run gated calls without asking, or ask again", hint: "on | off" },
@@ -86,9 +88,10 @@ export function readCommand(text: string, agents: readonly AgentEntry[]): Comman
       return { kind: "sessions" };
     case "resume":
       return rest.trim() === "" ? { kind: "sessions" } : { kind: "resume", beginning: rest.trim() };
+    case "model":
+      return { kind: "model", name: rest.trim() };
     case "help":
     case "agents":
-    case "model":
     case "tools":
     case "mcp":
     case "yolo":

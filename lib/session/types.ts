@@ -4,10 +4,10 @@
  * @module
  */
 import type { End } from "../base/ends.ts";
-import type { AgentConfig, McpServerConfig } from "../config/types.ts";
+import type { AgentConfig, Effort, McpServerConfig } from "../config/types.ts";
 import type { Emit } from "../engine/events.ts";
 import type { AskPermission } from "../gate/question.ts";
-import type { Image, Usage } from "../model/types.ts";
+import type { Image, ModelSettings, Usage } from "../model/types.ts";
 import type { SavedSession } from "../store/saved_session.ts";
 import type { ListOptions } from "../store/session_store.ts";
 import type { AskUser } from "../tools/user_question.ts";
@@ -108,6 +108,30 @@ export interface SavedSessions {
   delete(id: string): Promise<void>;
 }
 
+/** The model of a session, which a person can change. */
+export interface ModelChoice {
+  /** `provider/model`; the model may be unknown before the first request. */
+  readonly label: string;
+  /** What is in use. */
+  readonly settings: ModelSettings;
+  /** Whether the model is known to take images. */
+  readonly images: boolean;
+  /** Names of the server's models, as far as they are known: see {@linkcode ModelChoice.models}. */
+  readonly listed: readonly string[];
+  /** The reasoning efforts that can be chosen; empty where there is nothing to choose. */
+  readonly efforts: readonly Effort[];
+  /** Asks the server for its models. Never rejects. */
+  models(options: { readonly signal?: AbortSignal }): Promise<readonly string[] | undefined>;
+  /**
+   * Takes another model from the next request on.
+   *
+   * @throws {UserError} when the server has none of that name.
+   */
+  choose(name: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  /** Takes another reasoning effort from the next request on; `undefined` for the model's own. */
+  think(effort: Effort | undefined): Promise<void>;
+}
+
 /** One conversation. */
 export interface Session {
   /** Unique and unguessable. */
@@ -122,6 +146,8 @@ export interface Session {
   readonly instructions: string;
   /** Whether gated calls run without a question. */
   yolo: boolean;
+  /** The model, which can be changed. */
+  readonly model: ModelChoice;
   /**
    * Runs one prompt to its end. Prompts of one session run one after the other, in order. Never
    * rejects: every failure is an end.
