@@ -100,6 +100,8 @@ async function run(line: CommandLine, { io, lifetime, onTold }: RunParts): Promi
     onShutdown: onTold,
     graceMs: SHUTDOWN_MS,
     signals: ownInterrupt ? ["SIGTERM", "SIGHUP"] : ["SIGTERM", "SIGHUP", "SIGINT"],
+    // For a protocol, a reader that is gone is the end of the connection.
+    ...(mode.kind === "acp" ? { closedOutputStatus: 0 } : {}),
   });
   const context = { options, io, lifetime };
   switch (mode.kind) {

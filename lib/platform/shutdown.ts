@@ -22,6 +22,8 @@ export interface ShutdownOptions {
   readonly graceMs: number;
   /** @default {["SIGTERM", "SIGHUP"]} */
   readonly signals?: readonly ShutdownSignal[];
+  /** Status where nobody reads the output any more. @default {141} */
+  readonly closedOutputStatus?: number;
 }
 
 /**
@@ -38,12 +40,13 @@ const EXIT_BROKEN_PIPE = 128 + 13;
 
 /**
  * Makes the first signal run `onShutdown` and end the process with 128 plus the signal's number.
- * An output that nobody reads any more ends it quietly in the same way, with 141.
+ * An output that nobody reads any more ends it quietly in the same way, with 141 unless said otherwise.
  *
  * @returns a function that takes the handlers away again.
  */
 export function installShutdown(options: ShutdownOptions): () => void {
   const { signals = ["SIGTERM", "SIGHUP"], graceMs } = options;
+  const { closedOutputStatus = EXIT_BROKEN_PIPE } = options;
   let first: number | undefined;
 
   async function shutDown(reason: string, code: number): Promise<void> {
@@ -69,7 +72,7 @@ export function installShutdown(options: ShutdownOptions): () => void {
   const onOutputError = (error: { readonly code?: string }) => {
     // EIO: the terminal is gone.
     if (error.code === "EPIPE" || error.code === "EIO") {
-      if (first === undefined) void shutDown("stdout", EXIT_BROKEN_PIPE);
+      if (first === undefined) void shutDown("stdout", closedOutputStatus);
     } else {
       throw error;
     }
