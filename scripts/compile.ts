@@ -67,6 +67,9 @@ export async function compileBundle(options: CompileBundleOptions): Promise<void
     "compile",
     ...OWN_PERMISSIONS,
     "--no-check",
+    // Deno would keep compiled code in a file of the shared directory for temporary files, under a name
+    // that anybody can guess, and run what it finds there. mm is not faster with it.
+    "--no-code-cache",
     ...(target === undefined ? [] : ["--target", target]),
     ...UNSTABLE.map((feature) => `--unstable-${feature}`),
     "--include",
