@@ -12,21 +12,28 @@ const VERSION = 1;
 export interface ClientAbilities {
   /** It takes `notice` updates. */
   readonly notices: boolean;
-  /** It is an mm that asks this agent; nobody there chooses a model. */
-  readonly asks: boolean;
+  /** It takes updates about the compression of conversations. */
+  readonly compactions: boolean;
   /** It shows forms. */
   readonly forms: boolean;
+  /** It is an mm that asks this agent; nobody there chooses a model. */
+  readonly asks: boolean;
 }
 
 /** A client that told nothing about itself. */
-export const NO_ABILITIES: ClientAbilities = { notices: false, forms: false, asks: false };
+export const NO_ABILITIES: ClientAbilities = {
+  notices: false,
+  compactions: false,
+  forms: false,
+  asks: false,
+};
 
 /** Returns what a client told about itself. */
 export function abilitiesOf(request: InitializeRequest): ClientAbilities {
-  const { session, elicitation } = request.clientCapabilities ?? {};
   return {
-    notices: Boolean(session?.notices),
-    forms: Boolean(elicitation?.form),
+    notices: Boolean(request.clientCapabilities?.session?.notices),
+    compactions: Boolean(request.clientCapabilities?.session?.compaction),
+    forms: Boolean(request.clientCapabilities?.elicitation?.form),
     asks: request.clientInfo?.name === "mm",
   };
 }

@@ -179,6 +179,7 @@ export class Sessions {
     const updates = new SessionUpdates({
       send: (update) => send(id, update),
       notices: options.abilities.notices,
+      compactions: options.abilities.compactions,
     });
     const session = await options.begin({
       cwd,
@@ -218,11 +219,11 @@ export class Sessions {
     session: Session,
     opened: AgentSession,
   ): Omit<NewSessionResponse, "sessionId"> {
-    const { host } = this.#options;
+    const { window } = this.#options.host;
     return {
       modes: modeState(session.yolo),
       configOptions: opened.options,
-      _meta: metaOf({ label: session.model.label }),
+      _meta: metaOf({ label: session.model.label, ...(window === undefined ? {} : { window }) }),
     };
   }
 

@@ -8,6 +8,7 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { headOf } from "../base/cut.ts";
 import type { EngineEvent } from "../engine/events.ts";
 import { CallUpdates } from "./call_updates.ts";
+import { compactionUpdate } from "./compaction_updates.ts";
 import { MAX_PART } from "./limits.ts";
 import { metaOf } from "./meta.ts";
 
@@ -17,6 +18,8 @@ export interface SessionUpdatesOptions {
   readonly send: (update: SessionUpdate) => void;
   /** Whether the client takes `notice` updates. */
   readonly notices: boolean;
+  /** Whether the client takes updates about compressions. @default {false} */
+  readonly compactions?: boolean;
 }
 
 type EventOf<Type extends EngineEvent["type"]> = Extract<EngineEvent, { type: Type }>;
@@ -113,6 +116,11 @@ export class SessionUpdates {
         return this.send({ sessionUpdate: "session_info_update" });
       case "notice":
         return this.#notice(event);
+      case "compaction_start":
+      case "compaction_text":
+      case "compaction_end":
+        if (this.#options.compactions === true) this.send(compactionUpdate(event));
+        return;
       case "ask_start":
         return this.#askStart(event);
       case "ask_end":

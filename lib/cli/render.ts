@@ -196,6 +196,10 @@ export function createRenderer(options: RendererOptions): Renderer {
           return askEnd(event);
         case "plan":
           return screen.side.lines(planText(event.entries, paint));
+        // Notices tell of a compression.
+        case "compaction_start":
+        case "compaction_text":
+        case "compaction_end":
         case "usage":
         case "alive":
           return;

@@ -56,6 +56,7 @@ export async function buildConfig(
     maxTurns: values.maxTurns,
     agentsMd: agentsMdOf(values.agentsMd, options),
     sessions: values.sessions,
+    compaction: values.compaction,
     structuredOutput: await structuredOutputOf(values.structuredOutput, options),
     agents: await Promise.all(
       Object.entries(values.mmConfigs ?? {}).map(([name, entry]) => entryOf(name, entry, options)),

@@ -43,6 +43,14 @@ export function misfits(values: AgentFile, options: MisfitsOptions): Misfit[] {
       text: '"provider" is custom, which has no address of its own; set "baseUrl" too',
     });
   }
+  const { compaction } = values;
+  if (valid("compaction") && compaction.keep >= compaction.threshold) {
+    found.push({
+      path: ["compaction", "keep"],
+      text: `"compaction.keep" (${compaction.keep}) must be less than "compaction.threshold" ` +
+        `(${compaction.threshold}): what is kept would call for the next compression`,
+    });
+  }
   if (valid("permissions", "mmConfigs")) found.push(...strangers(values));
   return found;
 }

@@ -44,6 +44,12 @@ const BAD: readonly (readonly [behaviour: string, yaml: string, message: string]
     '1:28: key "mmConfigs.bob.fence" is not supported by this version of mm; remove it',
   ],
   [
+    "a compression that keeps what calls for it",
+    "compaction: {keep: 0.8}",
+    '1:20: "compaction.keep" (0.8) must be less than "compaction.threshold" (0.8): what is kept ' +
+    "would call for the next compression",
+  ],
+  [
     "a key twice",
     "model: a\nyolo: true\nmodel: b",
     '3:1: duplicate key "model"; it stands on line 1 already',

@@ -97,6 +97,8 @@ ${contextWindow === undefined ? "#contextWindow: 32768" : `contextWindow: ${cont
 #agentsMd: {enabled: true, path: AGENTS.md, maxChars: 0}
 # Saved conversations (mm -continue, /resume): how many of each project; 0 for all.
 #sessions: {enabled: true, keep: 200}
+# When a conversation is compressed, and how much of it is kept as it is: shares of the window.
+#compaction: {enabled: true, threshold: 0.8, keep: 0.2}
 
 # Answers are JSON of this shape, and nothing else. Also {file: schema.json} beside this file.
 #structuredOutput:

@@ -35,6 +35,7 @@ test("initTemplate writes what was found, and the file loads", async () => {
       agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
       hooks: { preAsk: [], postAsk: [] },
       sessions: { enabled: true, keep: 200 },
+      compaction: { enabled: true, threshold: 0.8, keep: 0.2 },
       agents: [],
       mcpServers: [],
     });
@@ -70,7 +71,7 @@ test("each key that initTemplate comments out can be made active", async () => {
 test("limits that initTemplate comments out show their defaults", async () => {
   const text = initTemplate({ provider: "ollama" });
   const limits = text.replaceAll(
-    /^#(maxOutput|bashTimeout|bashTimeoutMax|watchdogTimeout|yolo|agentsMd|sessions):/gmu,
+    /^#(maxOutput|bashTimeout|bashTimeoutMax|watchdogTimeout|yolo|agentsMd|sessions|compaction):/gmu,
     "$1:",
   );
   await inTestDir(async (dir) => {

@@ -14,6 +14,7 @@ const DEFAULTS = {
   watchdogTimeoutMs: 300_000,
   agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
   sessions: { enabled: true, keep: 200 },
+  compaction: { enabled: true, threshold: 0.8, keep: 0.2 },
   agents: [],
   hooks: { preAsk: [], postAsk: [] },
   mcpServers: [],
@@ -96,6 +97,7 @@ maxTurns: 3
 agentsMd: {enabled: false, path: ~/notes.md, maxChars: 9}
 structuredOutput: {schema: {type: object}}
 sessions: {keep: 0}
+compaction: {threshold: 0.5}
 mmConfigs:
   zoe: {command: [./run, --x, ../y]}
   bob: {path: a/bob.yaml, description: d, yolo: false, timeout: 2m, env: {A: b}, cwd: ~/w}
@@ -135,6 +137,7 @@ acp: {title: Ada}
       agentsMd: { enabled: false, path: "/home/ada/notes.md", maxChars: 9 },
       structuredOutput: { schema: { type: "object" } },
       sessions: { enabled: true, keep: 0 },
+      compaction: { enabled: true, threshold: 0.5, keep: 0.2 },
       agents: [
         { name: "zoe", command: [join(dir.path, "run"), "--x", "../y"] },
         {

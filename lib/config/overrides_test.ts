@@ -56,6 +56,7 @@ test("every scalar key has its variable", async () => {
       agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
       hooks: { preAsk: [], postAsk: [] },
       sessions: { enabled: false, keep: 200 },
+      compaction: { enabled: true, threshold: 0.8, keep: 0.2 },
       agents: [],
       mcpServers: [],
     });

@@ -5,6 +5,7 @@
  */
 import * as z from "zod";
 import { agentsMdKeys } from "./agents_md_keys.ts";
+import { compactionKeys } from "./compaction_keys.ts";
 import { group, line, path, text } from "./fields.ts";
 import { hooksKeys } from "./hooks_keys.ts";
 import { limitKeys } from "./limit_keys.ts";
@@ -40,6 +41,7 @@ export const agentFileSchema = group({
   ...agentsMdKeys,
   ...structuredOutputKeys,
   ...sessionsKeys,
+  ...compactionKeys,
   ...mmConfigsKeys,
   ...hooksKeys,
   ...mcpKeys,

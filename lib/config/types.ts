@@ -29,13 +29,21 @@ export type Effort = "none" | "minimal" | "low" | "medium" | "high";
 export interface ModelConfig {
   /** Absent: the first model server found is taken. */
   readonly provider?: ProviderName;
+  /** Address of the model server; absent for the provider's own. */
   readonly baseUrl?: string;
+  /** Key of the model server; absent for the provider's variable. */
   readonly apiKey?: string;
+  /** The model; absent for the server's first one. */
   readonly model?: string;
+  /** Tokens of the window; absent where the server is asked. */
   readonly contextWindow?: number;
+  /** Most tokens of one answer; absent for the server's own limit. */
   readonly maxTokens?: number;
+  /** Sampling temperature; absent for the server's own. */
   readonly temperature?: number;
+  /** Nucleus sampling; absent for the server's own. */
   readonly topP?: number;
+  /** Headers of each model request besides mm's own. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Reasoning effort, where the model has one. */
   readonly reasoning?: Effort;
@@ -49,13 +57,17 @@ export interface ModelConfig {
 
 /** Rules of the gate: `tool`, `tool(pattern)`, `bob/tool(pattern)`. */
 export interface PermissionRules {
+  /** Calls that run without a question. */
   readonly allow: readonly string[];
+  /** Calls that always ask, also under yolo. */
   readonly ask: readonly string[];
+  /** Calls that are refused. */
   readonly deny: readonly string[];
 }
 
 /** An agent that may be asked: an entry of `mmConfigs`. */
 export interface AgentEntry {
+  /** Its name. */
   readonly name: string;
   /** Its configuration file, absolute. Exactly one of `path` and `command` is present. */
   readonly path?: string;
@@ -67,6 +79,7 @@ export interface AgentEntry {
   readonly yolo?: boolean;
   /** Longest silence while it is asked, in milliseconds. */
   readonly timeoutMs?: number;
+  /** Variables it gets besides the asking agent's. */
   readonly env?: Readonly<Record<string, string>>;
   /** Its working directory, absolute, instead of the asking session's. */
   readonly cwd?: string;
@@ -77,22 +90,27 @@ export type McpServerConfig = McpProgramConfig | McpUrlConfig;
 
 /** An MCP server that mm starts. */
 export interface McpProgramConfig {
+  /** Its name. */
   readonly name: string;
   /** A name is looked for on the PATH; a path is absolute. */
   readonly command: readonly [string, ...string[]];
+  /** Variables it gets besides the asking agent's. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** An MCP server over streamable HTTP. */
 export interface McpUrlConfig {
+  /** Its name. */
   readonly name: string;
   /** Begins with `http://` or `https://`. */
   readonly url: string;
+  /** Headers of each model request besides mm's own. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Whether and where the project's own instructions are read. */
 export interface AgentsMdConfig {
+  /** Whether the project's instructions are read. */
   readonly enabled: boolean;
   /** Absolute, or relative to the working directory of the session. */
   readonly path: string;
@@ -108,6 +126,7 @@ export interface StructuredOutputConfig {
 
 /** Whether and how many conversations are saved. */
 export interface SessionsConfig {
+  /** Whether conversations are saved. */
   readonly enabled: boolean;
   /** Conversations that are kept of each project; 0 for all. */
   readonly keep: number;
@@ -145,21 +164,31 @@ export interface CompactionConfig {
 export interface AgentConfig {
   /** The file it came from, absolute; absent for the built-in defaults. */
   readonly file?: string;
+  /** The model and its server. */
   readonly model: ModelConfig;
   /** The system prompt; absent for the built-in one. */
   readonly system?: string;
   /** Tools the agent has; absent for all built-in ones. */
   readonly tools?: readonly string[];
+  /** Whether gated calls run without a question. */
   readonly yolo: boolean;
+  /** Rules of the gate. */
   readonly permissions: PermissionRules;
+  /** Characters of one tool result or asked agent's answer that reach the model. */
   readonly maxOutput: number;
+  /** Milliseconds that a command may take. */
   readonly bashTimeoutMs: number;
+  /** Most milliseconds that the model may ask for one command. */
   readonly bashTimeoutMaxMs: number;
+  /** Milliseconds without a sign of life after which a turn is ended. */
   readonly watchdogTimeoutMs: number;
   /** Absent: unlimited. */
   readonly maxTurns?: number;
+  /** How the project's instructions are read. */
   readonly agentsMd: AgentsMdConfig;
+  /** Whether conversations are saved. */
   readonly sessions: SessionsConfig;
+  readonly compaction: CompactionConfig;
   /** Present for an agent that answers with JSON. */
   readonly structuredOutput?: StructuredOutputConfig;
   /** Agents that may be asked, in the order of the file. */

@@ -12,7 +12,6 @@ export const UNSUPPORTED_KEYS: readonly string[] = [
   "editFormat",
   "agents",
   "skills",
-  "compaction",
 ];
 
 /** Keys of an entry of `mmConfigs`. */

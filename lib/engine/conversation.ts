@@ -1,7 +1,8 @@
 /**
  * The messages of one conversation, kept so that strict chat templates accept them: an optional
  * system message, then user and assistant in turn, tool rounds inside. Messages are only ever added
- * at the end: what was sent once is the beginning of every later request, byte for byte.
+ * at the end: what was sent once is the beginning of every later request, byte for byte. The one
+ * exception is a compression.
  *
  * @module
  */
@@ -11,6 +12,8 @@ import type { AssistantMessage, Image, Message } from "../model/types.ts";
 export interface Journal {
   /** A message was added at the end. */
   added(message: Message): void;
+  /** The messages were replaced by others that stand for them: a compression. */
+  replaced(): void;
 }
 
 /** One conversation. */
@@ -45,6 +48,16 @@ export class Conversation {
    */
   restore(messages: readonly Message[]): void {
     this.#messages = [...opening(this.#system), ...messages];
+  }
+
+  /**
+   * Puts other messages in place of those there are, under the same system prompt: a compression.
+   *
+   * @param messages without a system message; the last turn is as open as it was.
+   */
+  replace(messages: readonly Message[]): void {
+    this.#messages = [...opening(this.#system), ...messages];
+    this.#journal?.replaced();
   }
 
   /**

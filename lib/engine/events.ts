@@ -63,6 +63,20 @@ export type EngineEvent =
     readonly severity: "info" | "warning" | "error";
     readonly text: string;
   }
+  /** The conversation is being compressed. Notices tell the same to front ends without a place for it. */
+  | { readonly type: "compaction_start"; readonly compactionId: string }
+  /** A piece of the summary. */
+  | { readonly type: "compaction_text"; readonly compactionId: string; readonly text: string }
+  /** A compression ended. */
+  | {
+    readonly type: "compaction_end";
+    readonly compactionId: string;
+    readonly status: "completed" | "failed" | "cancelled";
+    /** The whole summary, where it is completed. */
+    readonly summary?: string;
+    /** Why it failed. */
+    readonly error?: string;
+  }
   /** An asked agent begins to work. `callId` is the `ask_agent` call, absent for a typed ask. */
   | {
     readonly type: "ask_start";

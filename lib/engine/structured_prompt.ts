@@ -17,9 +17,12 @@ Your final answer is one JSON value that satisfies the JSON Schema below, and no
 ${JSON.stringify(rest).toWellFormed()}`;
 }
 
+/** How what the model is told about a wrong answer begins. */
+export const REPAIR_MARK = "[Automatic check: your answer does not satisfy OUTPUT FORMAT.]";
+
 /** Returns what the model is told about an answer that does not satisfy the schema. */
 export function repairPrompt(faults: readonly string[]): string {
-  return `[Automatic check: your answer does not satisfy OUTPUT FORMAT.]
+  return `${REPAIR_MARK}
 ${faults.map((fault) => `- ${fault}`).join("\n")}
 Answer again with the corrected JSON value and nothing else.`;
 }

@@ -11,6 +11,7 @@ import type { Image, ModelClient, ModelReply, Usage } from "../model/types.ts";
 import { ModelError } from "../model/types.ts";
 import { addUsage } from "../model/usage.ts";
 import { type CallEnvironment, type CallOutcome, runCall } from "./call_runner.ts";
+import type { Compaction, CompactionContext } from "./compaction.ts";
 import type { Conversation } from "./conversation.ts";
 import { LoopGuard, repetitionWarning, STOP_AT } from "./loop_guard.ts";
 import { completeOnce } from "./model_request.ts";
@@ -29,6 +30,8 @@ export interface TurnOptions extends Omit<CallEnvironment, "watchdog"> {
   readonly maxTurns?: number;
   /** A valid JSON Schema that the answer has to satisfy; absent for an answer in words. */
   readonly outputSchema?: JsonSchema;
+  /** Compresses the conversation where it outgrows the window; absent where nothing does. */
+  readonly compaction?: Compaction;
 }
 
 /** How a turn went. */
@@ -152,13 +155,7 @@ class Turn {
   /** Sends the conversation; an answer without text and calls is asked for once more. */
   async #ask(): Promise<ModelReply> {
     for (let attempt = 0;; attempt++) {
-      this.partial = "";
-      const reply = await completeOnce({
-        ...this.#options,
-        ...this.#options.answer?.request(this.#options.tools),
-        onText: (text) => this.partial += text,
-      });
-      this.partial = "";
+      const reply = await this.#complete();
       this.#count(reply.usage);
       const { message, finish } = reply;
       this.text = message.text;
@@ -173,6 +170,32 @@ class Turn {
         severity: "warning",
         text: `${this.#options.model.label} gave an empty answer; asking once more`,
       });
+    }
+  }
+
+  /** Sends the conversation; where it does not fit the window, it is compressed once and sent again. */
+  async #complete(): Promise<ModelReply> {
+    const { answer, conversation, compaction, ...options } = this.#options;
+    const context: CompactionContext = {
+      ...options,
+      onLife: () => options.watchdog.touch(),
+      onUsage: (usage) => this.#count(usage),
+    };
+    await compaction?.before(context);
+    for (let again = false;; again = true) {
+      const request = { ...options, conversation, ...answer?.request(options.tools) };
+      this.partial = "";
+      try {
+        const reply = await completeOnce({ ...request, onText: (text) => this.partial += text });
+        this.partial = "";
+        const { message, usage } = reply;
+        const { messages } = conversation;
+        compaction?.observe({ messages, tools: request.tools, reply: message, usage });
+        return reply;
+      } catch (thrown) {
+        const exceeded = thrown instanceof ModelError && thrown.kind === "context_exceeded";
+        if (!exceeded || again || !await compaction?.exceeded(context)) throw thrown;
+      }
     }
   }
 

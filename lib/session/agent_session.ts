@@ -7,6 +7,7 @@ import { ASK_AGENT, resultText } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import { messageOf, UserError } from "../base/errors.ts";
 import type { AgentConfig } from "../config/types.ts";
+import { Compaction } from "../engine/compaction.ts";
 import type { Conversation } from "../engine/conversation.ts";
 import type { Emit } from "../engine/events.ts";
 import { runTurn } from "../engine/turn.ts";
@@ -21,6 +22,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { AskUser } from "../tools/user_question.ts";
 import { agentsText, helpText, mcpText, statusText, toolsText } from "./info.ts";
 import type { CommandExports } from "./command_exports.ts";
+import { compactCommand } from "./compact_command.ts";
 import { type ConversationOpening, openConversation } from "./conversation_opening.ts";
 import { InstructionsReporter } from "./instructions_reporter.ts";
 import type { ProjectInstructions } from "./project_instructions.ts";
@@ -73,6 +75,7 @@ export class AgentSession implements Session {
   #files = new FileViews();
   readonly #closing = new AbortController();
   #queue: Promise<unknown> = Promise.resolve();
+  readonly #compaction: Compaction;
   readonly #reporter: InstructionsReporter;
   #instructions: ProjectInstructions;
 
@@ -84,6 +87,11 @@ export class AgentSession implements Session {
     this.yolo = options.config.yolo;
     this.commands = commandsOf(this.#agents);
     this.#tools = options.tools(() => this.yolo);
+    this.#compaction = new Compaction({
+      ...options,
+      settings: options.config.compaction,
+      patienceMs: options.config.watchdogTimeoutMs,
+    });
     this.#reporter = new InstructionsReporter({ ...options, emit: options.show });
     this.#instructions = this.#opened(options.opening);
   }
@@ -140,6 +148,8 @@ export class AgentSession implements Session {
         return this.#say(this.#info(command.name, command.rest));
       case "model":
         return await this.#chooseModel(command.name, signal);
+      case "compact":
+        return await this.#compact(command.focus, signal);
       case "new":
         await this.#begin();
         await this.#options.keeping?.log.renew(crypto.randomUUID());
@@ -160,6 +170,7 @@ export class AgentSession implements Session {
     const { conversation, keeping, replay, show } = this.#options;
     await keeping?.log.adopt(opened);
     conversation.restore(opened.messages);
+    this.#compaction.reset();
     if (replay !== undefined) {
       for (const event of replayEvents(opened.events, replay.how)) replay.show(event);
     }
@@ -199,6 +210,7 @@ export class AgentSession implements Session {
     const { config, model, conversation } = this.#options;
     const opening = await openConversation({ cwd, config, window: model.contextWindow });
     conversation.clear(opening.system);
+    this.#compaction.reset();
     model.forgetUsage();
     this.#instructions = this.#opened(opening);
     this.#options.gate.forget();
@@ -227,6 +239,7 @@ export class AgentSession implements Session {
       text: input.text,
       ...(input.images === undefined ? {} : { images: input.images }),
       watchdogTimeoutMs: config.watchdogTimeoutMs,
+      compaction: this.#compaction,
       ...(config.maxTurns === undefined ? {} : { maxTurns: config.maxTurns }),
       ...(config.structuredOutput === undefined
         ? {}
@@ -248,6 +261,22 @@ export class AgentSession implements Session {
     });
     this.#reporter.look();
     return { ...outcome, label: model.label };
+  }
+
+  async #compact(focus: string, signal: AbortSignal): Promise<PromptResult> {
+    const { config, model, mcp, emit, keeping } = this.#options;
+    const { text, ...result } = await compactCommand({
+      compaction: this.#compaction,
+      focus,
+      tools: [...this.#tools, ...mcp.tools],
+      emit,
+      watchdogTimeoutMs: config.watchdogTimeoutMs,
+      label: model.label,
+      signal,
+    });
+    if (text !== "") emit({ type: "text", messageId: crypto.randomUUID(), text: `${text}\n` });
+    keeping?.log.rest();
+    return { ...this.#result(result.end, text), ...result, subject: "/compact" };
   }
 
   async #ask(

@@ -21,6 +21,8 @@ export type Command =
   | { readonly kind: "model"; readonly name: string }
   | { readonly kind: "quit" }
   | { readonly kind: "new" }
+  /** `focus`: what shall be kept above all; empty for nothing in particular. */
+  | { readonly kind: "compact"; readonly focus: string }
   | { readonly kind: "sessions" }
   /** `beginning` of an id. */
   | { readonly kind: "resume"; readonly beginning: string }
@@ -34,6 +36,11 @@ const FIXED: readonly CommandInfo[] = [
   { name: "new", description: "Begin a fresh conversation" },
   { name: "sessions", description: "List the saved conversations of this directory" },
   { name: "resume", description: "Go on with a saved conversation", hint: "id" },
+  {
+    name: "compact",
+    description: "Put a summary in place of the older part of the conversation",
+    hint: "what to keep above all",
+  },
   { name: "agents", description: "Show who can be asked, and their state" },
   { name: "model", description: "Show the models, or take another one", hint: "name" },
   { name: "tools", description: "Show the tools and which of them ask" },
@@ -86,6 +93,8 @@ export function readCommand(text: string, agents: readonly AgentEntry[]): Comman
       return { kind: name };
     case "sessions":
       return { kind: "sessions" };
+    case "compact":
+      return { kind: "compact", focus: rest.trim() };
     case "resume":
       return rest.trim() === "" ? { kind: "sessions" } : { kind: "resume", beginning: rest.trim() };
     case "model":

@@ -15,7 +15,7 @@ import {
   type SavedEvent,
   type SavedMessage,
 } from "./record.ts";
-import { HistoryMender, INTERRUPTED, mendHistory } from "./repair_history.ts";
+import { HistoryMender, INTERRUPTED, mendMessages } from "./repair_history.ts";
 
 /** What has to be done to a file so that it holds what was read from it. */
 export interface Repair {
@@ -99,7 +99,7 @@ class Reader {
 
   take(line: TextLine): void {
     const number = this.#lines++;
-    if (line.text.trim() === "") return void this.#drop.add(number);
+    if (line.text.length < 2 && line.text.trim() === "") return void this.#drop.add(number);
     const value = parseJson(line.text);
     const known = value !== undefined &&
       (number === 0 ? this.#takeHeader(value) : this.#takeEntry(value, number));
@@ -186,9 +186,9 @@ class Reader {
         return this.#takeMessage(entry.message, number);
       case "history":
         this.#partial = "";
-        this.#messages = mendHistory(entry.messages);
+        // Its last turn may go on: a compression happens between two requests.
         this.#mender = new HistoryMender();
-        for (const message of this.#messages) this.#mender.take(message);
+        this.#messages = mendMessages(this.#mender, entry.messages);
         return;
       case "event": {
         const { event } = entry;

@@ -86,15 +86,19 @@ export class HistoryMender {
   }
 }
 
+/** Returns messages with everything they lack among them; their last turn may go on. */
+export function mendMessages(
+  mender: HistoryMender,
+  messages: readonly SavedMessage[],
+): SavedMessage[] {
+  return messages.flatMap((message) => {
+    const { before, drop } = mender.take(message);
+    return drop ? before : [...before, message];
+  });
+}
+
 /** Returns a whole history with everything it lacks. */
 export function mendHistory(messages: readonly SavedMessage[]): SavedMessage[] {
   const mender = new HistoryMender();
-  const whole: SavedMessage[] = [];
-  for (const message of messages) {
-    const { before, drop } = mender.take(message);
-    whole.push(...before);
-    if (!drop) whole.push(message);
-  }
-  whole.push(...mender.close(INTERRUPTED));
-  return whole;
+  return [...mendMessages(mender, messages), ...mender.close(INTERRUPTED)];
 }

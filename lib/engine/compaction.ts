@@ -1,0 +1,267 @@
+/**
+ * Compression of a conversation: its older part becomes a summary, its latest turns stay as they are.
+ * The only place where what was sent once is not the beginning of the next request.
+ *
+ * @module
+ */
+import { messageOf } from "../base/errors.ts";
+import type { CompactionConfig } from "../config/types.ts";
+import type { Message, ModelClient, Usage } from "../model/types.ts";
+import type { Tool } from "../tools/tool.ts";
+import { chooseCut, type Cut } from "./compaction_cut.ts";
+import { CompactionReport } from "./compaction_report.ts";
+import { ContextSize, type Observation } from "./compaction_size.ts";
+import { summarise } from "./compaction_summary.ts";
+import { summaryAndRequest, summaryPair } from "./compaction_words.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Emit } from "./events.ts";
+
+/** Attempts in a row that do not help, after which there is no other one. */
+const MAX_STALLED = 2;
+
+/**
+ * Share of the window that a compression has to gain, and that has to be used anew before the next one:
+ * a conversation that stays near the threshold must not be compressed at every step.
+ */
+const MIN_GAIN = 0.1;
+
+/** Share of what is left beside system prompt and tools that the kept turns may take. */
+const MAX_KEPT = 0.5;
+
+/** Share of the window from which on the next compression does not wait for that. */
+const NEARLY_FULL = 0.95;
+
+/** Share of the window below which a part is not worth a request of its own. */
+const MIN_OLD_SHARE = 0.05;
+
+/** Share of what did not fit that a summary request takes at first, where no window is known. */
+const ROOM_WITHOUT_WINDOW = 0.8;
+
+/** Options of {@linkcode Compaction}. */
+export interface CompactionOptions {
+  readonly conversation: Conversation;
+  readonly model: ModelClient;
+  readonly settings: CompactionConfig;
+  /** How long a server that is not up is waited for, in milliseconds. */
+  readonly patienceMs: number;
+}
+
+/** What a compression needs from who asks for it. */
+export interface CompactionContext {
+  /** The tools of the conversation: their declarations take room. */
+  readonly tools: readonly Tool[];
+  readonly emit: Emit;
+  /** Called at every sign of life of the model. */
+  readonly onLife: () => void;
+  /** Told what the server counted. */
+  readonly onUsage: (usage: Usage) => void;
+  readonly signal: AbortSignal;
+}
+
+/** What came of a compression. */
+export type CompactionOutcome =
+  /** Tokens before and after. */
+  | { readonly kind: "done"; readonly before: number; readonly after: number }
+  /** There is nothing that could be summarised. */
+  | { readonly kind: "nothing" }
+  /** Nothing was changed. */
+  | { readonly kind: "failed"; readonly reason: string };
+
+/** Compresses one conversation, by itself or when it is told to. */
+export class Compaction {
+  readonly #options: CompactionOptions;
+  readonly #size = new ContextSize();
+  /** Fewer tokens than a request had that the server did not take. */
+  #ceiling = Infinity;
+  /** Attempts in a row that did not help. */
+  #stalled = 0;
+  /** Tokens after the last attempt. */
+  #attempted = -Infinity;
+  /** The person knows that there is nothing to compress. */
+  #toldNothing = false;
+
+  /** Creates the compression of a conversation; nothing is measured yet. */
+  constructor(options: CompactionOptions) {
+    this.#options = options;
+  }
+
+  /** Takes what a request and its answer tell about the size of things. */
+  observe(observation: Observation): void {
+    this.#size.observe(observation);
+  }
+
+  /** Another conversation begins, or an earlier one is gone on with. */
+  reset(): void {
+    this.#size.reset();
+    this.#ceiling = Infinity;
+    this.#begin();
+  }
+
+  /**
+   * Compresses when the next request takes more of the window than the threshold allows. Whatever comes
+   * of it, the request can be sent.
+   *
+   * @throws the signal's reason when it was aborted.
+   */
+  async before(context: CompactionContext): Promise<void> {
+    const window = this.#window;
+    const { enabled, threshold } = this.#options.settings;
+    if (!enabled || window === undefined) return;
+    const used = this.#used(context);
+    const limit = threshold * window;
+    if (used <= limit || this.#stalled >= MAX_STALLED) return;
+    if (used < Math.min(this.#attempted + MIN_GAIN * window, NEARLY_FULL * window)) return;
+    const report = new CompactionReport({ emit: context.emit, window });
+    const cut = this.#cut(window, context);
+    const old = this.#history.slice(0, cut?.at ?? 0);
+    if (cut === undefined || this.#size.of(old) < MIN_OLD_SHARE * window) {
+      if (!this.#toldNothing) report.nothingToGain(used, this.#fixed(context));
+      this.#toldNothing = true;
+      return;
+    }
+    const outcome = await this.#run(cut, { ...context, focus: "", report });
+    this.#attempted = this.#used(context);
+    const helped = outcome.kind === "done" && outcome.after <= limit &&
+      outcome.before - outcome.after >= MIN_GAIN * window;
+    this.#stalled = helped ? 0 : this.#stalled + 1;
+    if (this.#stalled < MAX_STALLED) return;
+    report.stopped(MAX_STALLED, this.#attempted, this.#fixed(context));
+  }
+
+  /**
+   * Compresses because the server said that the request does not fit. Returns whether it is worth trying
+   * again.
+   *
+   * @throws the signal's reason when it was aborted.
+   */
+  async exceeded(context: CompactionContext): Promise<boolean> {
+    const { enabled } = this.#options.settings;
+    const used = this.#used(context);
+    const report = new CompactionReport({ emit: context.emit, window: this.#window });
+    if (!enabled) {
+      report.off();
+      return false;
+    }
+    this.#ceiling = Math.min(this.#ceiling, used);
+    const cut = this.#cut(Math.min(this.#window ?? used, used), context);
+    if (cut === undefined) {
+      report.nothingToGain(used, this.#fixed(context));
+      return false;
+    }
+    return (await this.#run(cut, { ...context, focus: "", report })).kind === "done";
+  }
+
+  /**
+   * Compresses because a person said so.
+   *
+   * @param options.focus what shall be kept above all; empty for nothing in particular.
+   * @throws the signal's reason when it was aborted.
+   */
+  async byHand(
+    options: CompactionContext & { readonly focus: string },
+  ): Promise<CompactionOutcome> {
+    const cut = this.#cut(this.#used(options), options);
+    if (cut === undefined) return { kind: "nothing" };
+    this.#begin();
+    const report = new CompactionReport({
+      emit: options.emit,
+      window: this.#window,
+      byHand: true,
+    });
+    return await this.#run(cut, { ...options, report });
+  }
+
+  #begin(): void {
+    this.#stalled = 0;
+    this.#attempted = -Infinity;
+    this.#toldNothing = false;
+  }
+
+  async #run(
+    cut: Cut,
+    options: CompactionContext & { readonly focus: string; readonly report: CompactionReport },
+  ): Promise<CompactionOutcome> {
+    const { conversation, model, patienceMs } = this.#options;
+    const { report, signal, onLife } = options;
+    const history = this.#history;
+    const before = this.#used(options);
+    report.begins(before);
+    try {
+      signal.throwIfAborted();
+      const summary = await summarise({
+        messages: history.slice(0, cut.at),
+        focus: options.focus,
+        model,
+        size: this.#size,
+        room: this.#window ?? before * ROOM_WITHOUT_WINDOW,
+        patienceMs,
+        signal,
+        onEvent: (event) => {
+          onLife();
+          report.model(event);
+        },
+        onUsage: options.onUsage,
+      });
+      const next = [...summaryMessages(summary, history, cut), ...history.slice(cut.at)];
+      const after = this.#size.of(next) + this.#fixed(options);
+      if (after >= before) throw new Error("the summary is as long as what it stands for");
+      conversation.replace(next);
+      this.#size.replaced();
+      report.done(before, after, summary);
+      return { kind: "done", before, after };
+    } catch (error) {
+      if (signal.aborted) {
+        report.cancelled();
+        throw signal.reason;
+      }
+      const reason = messageOf(error);
+      report.failed(reason);
+      return { kind: "failed", reason };
+    }
+  }
+
+  /** The messages without the system message. */
+  get #history(): readonly Message[] {
+    const { messages } = this.#options.conversation;
+    return messages[0]?.role === "system" ? messages.slice(1) : messages;
+  }
+
+  /** The window in tokens: what is declared or told, and never more than the server was seen to refuse. */
+  get #window(): number | undefined {
+    const window = Math.min(this.#options.model.contextWindow ?? Infinity, this.#ceiling);
+    return Number.isFinite(window) ? window : undefined;
+  }
+
+  #used({ tools }: CompactionContext): number {
+    return this.#size.measure(this.#options.conversation.messages, tools);
+  }
+
+  /** Tokens that no compression can save: the system prompt and the tools. */
+  #fixed({ tools }: CompactionContext): number {
+    const [first] = this.#options.conversation.messages;
+    return (first?.role === "system" ? this.#size.of([first]) : 0) + this.#size.ofTools(tools);
+  }
+
+  /**
+   * Chooses what is kept: a share of the window, and no more than what makes the rest a summary that
+   * leaves room.
+   */
+  #cut(window: number, context: CompactionContext): Cut | undefined {
+    const { keep, threshold } = this.#options.settings;
+    const room = threshold * window - this.#fixed(context);
+    const keepTokens = Math.min(keep * window, room * MAX_KEPT);
+    return chooseCut(this.#history, {
+      keepTokens,
+      tokensOf: (messages) => this.#size.of(messages),
+    });
+  }
+}
+
+function summaryMessages(
+  summary: string,
+  history: readonly Message[],
+  cut: Cut,
+): readonly Message[] {
+  const request = cut.request === undefined ? undefined : history[cut.request];
+  return request?.role === "user" ? [summaryAndRequest(summary, request)] : summaryPair(summary);
+}
