@@ -7,6 +7,7 @@
  * @module
  */
 import picomatch from "picomatch";
+import { wildcardMatches } from "./wildcard.ts";
 
 /** A rule as it was understood. */
 export interface Rule {
@@ -18,14 +19,22 @@ export interface Rule {
   readonly pattern: string | undefined;
 }
 
+/** One thing that a call is about. */
+export interface RuleText {
+  /** A command or a title; a path in each of its spellings. A pattern has to match one of them. */
+  readonly texts: readonly string[];
+  /** Whether it may be a command line of a shell. */
+  readonly shell: boolean;
+}
+
 /** What a call is about, for the pattern of a rule. */
 export interface RuleSubject {
   /** The full name: `bash`, `bob/edit`. */
   readonly name: string;
-  /** Whether the texts are command lines of a shell. */
-  readonly shell: boolean;
-  /** The command, or the path in each of its spellings. A pattern has to match one of them. */
-  readonly texts: readonly string[];
+  /** Everything it is about: a rule that permits has to cover all of it, one that restricts any. */
+  readonly about: readonly RuleText[];
+  /** What else it says of itself, for rules that restrict. */
+  readonly claims: readonly string[];
 }
 
 /** Returns the rule in `source`, or `undefined` when it has no such form. */
@@ -45,24 +54,28 @@ export function permits(rule: Rule, subject: RuleSubject): boolean {
   if (!nameMatches(rule.name, subject.name)) return false;
   const { pattern } = rule;
   if (pattern === undefined) return true;
-  return subject.texts.some((text) =>
-    text === pattern ||
-    (!(subject.shell && !isSimpleCommand(text)) && wildcardMatches(pattern, text))
-  );
+  const covers = ({ texts, shell }: RuleText) =>
+    texts.some((text) =>
+      text === pattern || (!(shell && !isSimpleCommand(text)) && patternMatches(pattern, text))
+    );
+  return subject.about.length > 0 && subject.about.every(covers);
 }
 
 /**
  * Says whether a rule that restricts (`ask`, `deny`) covers the call. It looks at the whole command
- * and at each part of a chained one: where in doubt it covers.
+ * and at each part of a chained one, takes a name in any case, and reads past quotation marks and
+ * white space: where in doubt it covers.
  */
 export function restricts(rule: Rule, subject: RuleSubject): boolean {
-  if (!nameMatches(rule.name, subject.name)) return false;
+  if (!nameMatches(rule.name.toLowerCase(), subject.name.toLowerCase())) return false;
   const { pattern } = rule;
   if (pattern === undefined) return true;
-  return subject.texts.some((text) => {
-    const parts = subject.shell ? [text, ...commandParts(text)] : [text];
-    return parts.some((part) => wildcardMatches(pattern, part));
-  });
+  const plain = subject.about.flatMap(({ texts }) => texts);
+  const commands = subject.about.flatMap(({ texts, shell }) => shell ? texts : []);
+  return [...plain, ...subject.claims].some((text) => patternMatches(pattern, text)) ||
+    [...commands, ...subject.claims].some((text) =>
+      commandParts(text).some((part) => patternMatches(pattern, part))
+    );
 }
 
 /** Says whether a command line is one command without chains, substitutions and redirections. */
@@ -70,18 +83,24 @@ export function isSimpleCommand(command: string): boolean {
   return !/[;&|<>`\n\r(){}]|\$[({'"]/u.test(command.trim());
 }
 
+/** Words of the shell that stand before a command, and programs that run the one behind them. */
+const BEFORE_COMMAND =
+  /^(?:(?:!|if|then|elif|else|while|until|do|time|exec|command|builtin|nohup|env|\w+=\S*)\s+)+/u;
+
+/** The single commands in a command line, each as it stands and without its quotation marks. */
 function commandParts(command: string): string[] {
-  return command.split(/[;&|\n\r(){}`<>]+|\$\(/u)
-    .map((part) => part.trim().replace(/^(?:\w+=\S*\s+)+/u, ""))
+  return command.replace(/\\\r?\n/gu, "").split(/[;&|\n\r(){}`<>]+|\$\(/u)
+    .map((part) => part.replace(/\s+/gu, " ").trim().replace(BEFORE_COMMAND, ""))
+    .flatMap((part) => /["'\\]/u.test(part) ? [part, part.replace(/["'\\]/gu, "")] : [part])
     .filter((part) => part !== "");
 }
 
 function nameMatches(ruleName: string, name: string): boolean {
-  return ruleName === name || picomatch.isMatch(name, ruleName, { nobrace: true, noextglob: true });
+  return ruleName === name ||
+    picomatch.isMatch(name, ruleName, { nobrace: true, noextglob: true, dot: true });
 }
 
-function wildcardMatches(pattern: string, text: string): boolean {
+function patternMatches(pattern: string, text: string): boolean {
   if (pattern.endsWith(" *") && text === pattern.slice(0, -2)) return true;
-  const source = pattern.split(/\*+/u).map((part) => part.replace(/[\\^$.|?+()[\]{}]/gu, "\\$&"));
-  return new RegExp(`^${source.join(".*")}$`, "su").test(text);
+  return wildcardMatches(pattern, text);
 }

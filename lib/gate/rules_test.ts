@@ -9,7 +9,11 @@ function rule(source: string) {
 }
 
 function bash(command: string, name = "bash"): RuleSubject {
-  return { name, shell: true, texts: [command] };
+  return { name, about: [{ texts: [command], shell: true }], claims: [] };
+}
+
+function read(...paths: string[][]): RuleSubject {
+  return { name: "read", about: paths.map((texts) => ({ texts, shell: false })), claims: [] };
 }
 
 test("parseRule() understands a tool, a pattern and an asked agent's tool", () => {
@@ -87,6 +91,39 @@ test("restricts() looks into the parts of a chained command", () => {
 
 test("a pattern's characters other than the star stand for themselves", () => {
   const dots = rule("read(a.b+c)");
-  assert.ok(permits(dots, { name: "read", shell: false, texts: ["a.b+c"] }));
-  assert.ok(!permits(dots, { name: "read", shell: false, texts: ["axbbc"] }));
+  assert.ok(permits(dots, read(["a.b+c"])));
+  assert.ok(!permits(dots, read(["axbbc"])));
+});
+
+test("permits() has to cover everything a call is about, restricts() any of it", () => {
+  const both = read(["/p/src/a", "src/a"], ["/etc/passwd"]);
+  assert.ok(permits(rule("read(src/*)"), read(["/p/src/a", "src/a"], ["/p/src/b", "src/b"])));
+  assert.ok(!permits(rule("read(src/*)"), both));
+  assert.ok(!permits(rule("read(src/*)"), read()));
+  assert.ok(restricts(rule("read(/etc/*)"), both));
+});
+
+test("restricts() reads past blanks, quotation marks, line continuations and words before a command", () => {
+  const rm = rule("bash(rm *)");
+  for (
+    const command of [
+      "rm\t-rf x",
+      "rm  -rf x",
+      "r\\\nm -rf x",
+      "\\rm -rf x",
+      "'rm' -rf x",
+      'r"m" -rf x',
+      "if true; then rm x; fi",
+      "! rm x",
+      "env A=1 command rm x",
+    ]
+  ) {
+    assert.ok(restricts(rm, bash(command)), command);
+  }
+});
+
+test("restricts() takes a tool's name in any case, permits() only as it is", () => {
+  assert.ok(restricts(rule("bob/bash"), bash("ls", "bob/Bash")));
+  assert.ok(!permits(rule("bob/bash"), bash("ls", "bob/Bash")));
+  assert.ok(restricts(rule("bob/*"), bash("ls", "bob/.bash")));
 });

@@ -1,47 +1,92 @@
 /**
  * What a call is about, in the spellings that a rule's pattern may have.
  *
+ * What an asked agent says of its own calls is what it says: another vendor's program names its tools
+ * and kinds as it likes, so nothing but the whole of it decides.
+ *
  * @module
  */
 import { realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import type { ToolCallView } from "../base/tool_call.ts";
-import type { RuleSubject } from "./rules.ts";
+import type { RuleSubject, RuleText } from "./rules.ts";
 
 /** Arguments that say what a call is about when it has no place in the file system. */
 const SUBJECT_KEYS = ["command", "agent", "url", "name", "path"] as const;
+
+/** Arguments of other vendors' tools that hold a path. */
+const PATH_KEYS = ["path", "file_path", "filePath", "abs_path", "notebook_path"] as const;
+
+/** Kinds of work whose places are what a call is about. */
+const FILE_KINDS: ReadonlySet<string> = new Set(["read", "edit", "delete", "move", "search"]);
 
 /**
  * Returns what the rules compare. A path is taken as it really is, symbolic links and `..` resolved,
  * both absolute and relative to the working directory.
  */
 export async function subjectOf(call: ToolCallView, cwd: string): Promise<RuleSubject> {
-  if (call.kind === "edit" || call.kind === "read" || call.kind === "delete") {
-    const paths = (call.locations ?? []).map((location) => location.path);
-    if (paths.length > 0) return { name: call.name, shell: false, texts: await spell(paths, cwd) };
-  }
-  const input = call.input;
-  for (const key of SUBJECT_KEYS) {
-    const value = typeof input === "object" && input !== null
-      ? (input as Record<string, unknown>)[key]
-      : undefined;
-    if (typeof value === "string") {
-      return { name: call.name, shell: call.kind === "execute", texts: [value] };
-    }
-  }
-  return { name: call.name, shell: call.kind === "execute", texts: [call.title] };
+  return call.name.includes("/") ? await askedSubject(call, cwd) : await ownSubject(call, cwd);
 }
 
-async function spell(paths: readonly string[], cwd: string): Promise<string[]> {
-  const root = await real(cwd);
-  const texts: string[] = [];
-  for (const path of paths) {
-    const absolute = await real(isAbsolute(path) ? path : join(cwd, path));
-    texts.push(absolute);
-    const inside = relative(root, absolute);
-    if (inside !== "" && !inside.startsWith("..") && !isAbsolute(inside)) texts.push(inside);
+async function ownSubject(call: ToolCallView, cwd: string): Promise<RuleSubject> {
+  const { name, kind, title, locations = [] } = call;
+  if (FILE_KINDS.has(kind) && locations.length > 0) {
+    const about = await Promise.all(locations.map(({ path }) => spelled(path, cwd)));
+    return { name, about, claims: [] };
   }
-  return texts;
+  const input = fieldsOf(call.input);
+  for (const key of SUBJECT_KEYS) {
+    const value = input[key];
+    if (typeof value !== "string") continue;
+    const about = key === "path"
+      ? await spelled(value, cwd)
+      : { texts: [value], shell: key === "command" || kind === "execute" };
+    return { name, about: [about], claims: [] };
+  }
+  return { name, about: [{ texts: [title], shell: kind === "execute" }], claims: [] };
+}
+
+/** All that an asked agent's call names counts: every path, and a command whatever kind it claims. */
+async function askedSubject(call: ToolCallView, cwd: string): Promise<RuleSubject> {
+  const { name, kind, title, locations = [], diffs = [] } = call;
+  const input = fieldsOf(call.input);
+  const command = commandOf(input["command"]);
+  const paths = new Set(diffs.map(({ path }) => path));
+  // The place of a command or an address is at most where it is run.
+  if (FILE_KINDS.has(kind)) { for (const { path } of locations) paths.add(path); }
+  for (const key of PATH_KEYS) {
+    const path = input[key];
+    if (typeof path === "string" && path !== "") paths.add(path);
+  }
+  const about = await Promise.all([...paths].map((path) => spelled(path, cwd)));
+  if (command !== undefined) about.push({ texts: [command], shell: true });
+  for (const key of about.length > 0 ? [] : ["agent", "url", "name"]) {
+    const value = input[key];
+    if (typeof value === "string" && about.length === 0) {
+      about.push({ texts: [value], shell: kind === "execute" });
+    }
+  }
+  if (about.length === 0) about.push({ texts: [title], shell: true });
+  return { name, about, claims: [title] };
+}
+
+/** A command as text; some agents give it as a list of words. */
+function commandOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  return value.every((word) => typeof word === "string") ? value.join(" ") : undefined;
+}
+
+function fieldsOf(input: unknown): Readonly<Record<string, unknown>> {
+  return typeof input === "object" && input !== null ? input as Record<string, unknown> : {};
+}
+
+async function spelled(path: string, cwd: string): Promise<RuleText> {
+  const root = await real(cwd);
+  const absolute = await real(isAbsolute(path) ? path : join(cwd, path));
+  const inside = relative(root, absolute);
+  const isInside = inside !== "" && !inside.startsWith("..") && !isAbsolute(inside);
+  return { texts: isInside ? [absolute, inside] : [absolute], shell: false };
 }
 
 /** Resolves symbolic links in as much of the path as exists. */
