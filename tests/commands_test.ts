@@ -126,14 +126,18 @@ test("-check says what works, asks the model and starts every agent once", () =>
     const { code, stdout, stderr } = await p.runMm(["-check"]);
     assert.equal(code, 0, stdout + stderr);
     const lines = stdout.trimEnd().split("\n");
-    assert.equal(lines.length, 3);
+    assert.equal(lines.length, 7, stdout);
     assert.match(lines[0] ?? "", /^OK +configuration +\/.*agent\.yaml$/);
     assert.match(
       lines[1] ?? "",
       /^OK +model +llamacpp\/you at http.*window 8192 tokens, 2 at once/,
     );
-    assert.match(lines[2] ?? "", /^OK +agent bob +.*ready in/);
-    assert.deepEqual(server.requests.map((r) => r.model), ["you"]);
+    assert.match(lines[2] ?? "", /^-- +tool calls +the server takes tools, but the model did not/);
+    assert.match(lines[3] ?? "", /^-- +streaming +the answer came in one piece/);
+    assert.match(lines[4] ?? "", /^-- +reasoning +none seen/);
+    assert.match(lines[5] ?? "", /^-- +prompt cache +not reported by the server/);
+    assert.match(lines[6] ?? "", /^OK +agent bob +.*ready in/);
+    assert.deepEqual(server.requests.map((r) => r.model), ["you", "you"]);
   }));
 
 test("-check ends with 1 and says for each part what does not work", () =>

@@ -6,21 +6,14 @@
 import { messageOf, UserError } from "../base/errors.ts";
 import { formatDuration } from "../base/duration.ts";
 import type { AgentConfig } from "../config/types.ts";
-import { createLazyModelClient } from "../model/discovering_client.ts";
-import type { ModelClient } from "../model/types.ts";
 import { effectiveAskDepth } from "../platform/ask_depth.ts";
 import { createReaper } from "../platform/reaper.ts";
 import { createPool } from "./agent_pool.ts";
 import { checkMcpServers } from "./check_mcp.ts";
+import { checkModelRows } from "./check_model_rows.ts";
 import { type CheckRow, tableText } from "./check_table.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
-import type { Io, ModeOptionsOf } from "./mode.ts";
-
-/** How long the model server may take for a tiny answer, in milliseconds. */
-const MODEL_MS = 60_000;
-
-/** How long a server that is not up is waited for, in milliseconds. */
-const PATIENCE_MS = 5_000;
+import type { ModeOptionsOf } from "./mode.ts";
 
 /** How long an agent may take to start and open a session, in milliseconds. */
 const AGENT_MS = 30_000;
@@ -39,52 +32,14 @@ export async function runCheckMode(context: ModeOptionsOf<"check">): Promise<num
     const detail = config.file ?? "built-in defaults; mm -init writes a file to change them";
     rows.push({ what: "configuration", ok: true, detail });
     const [model, agents, servers] = await Promise.all([
-      checkModel(config, io, lifetime.signal),
+      checkModelRows({ io, config, signal: lifetime.signal }),
       checkAgents({ ...context, config, cwd }),
       checkMcpServers({ ...context, config, cwd }),
     ]);
-    rows.push(model, ...agents, ...servers);
+    rows.push(...model, ...agents, ...servers);
   }
   io.out(tableText(rows, io.terminal.stdoutColor));
-  return rows.every((row) => row.ok) ? 0 : 1;
-}
-
-async function checkModel(config: AgentConfig, io: Io, signal: AbortSignal): Promise<CheckRow> {
-  const what = "model";
-  const limit = AbortSignal.timeout(MODEL_MS);
-  const both = AbortSignal.any([signal, limit]);
-  const notices: string[] = [];
-  let client: ModelClient | undefined;
-  try {
-    client = createLazyModelClient({
-      config: config.model,
-      env: io.env,
-      onNotice: (text) => void notices.push(text),
-    });
-    const facts = await client.facts({ signal: both });
-    const started = performance.now();
-    const reply = await client.complete({
-      messages: [{ role: "user", text: "Answer with the one word: ready" }],
-      tools: [],
-    }, { signal: both, onEvent: () => {}, patienceMs: PATIENCE_MS });
-    const took = formatDuration(performance.now() - started);
-    const window = client.contextWindow ?? facts.contextWindow;
-    const parts = [
-      `${client.label}${client.url === "" ? "" : ` at ${client.url}`}`,
-      window === undefined ? "window not known" : `window ${window} tokens`,
-      ...(facts.slots === undefined ? [] : [`${facts.slots} at once`]),
-      `answered in ${took}`,
-      ...(reply.finish === "refusal" ? ["refused the test question"] : []),
-    ];
-    return { what, ok: true, detail: [parts.join(", "), ...notices].join("\n") };
-  } catch (thrown) {
-    signal.throwIfAborted();
-    const detail = limit.aborted
-      ? `${client?.label ?? "The model"} at ${client?.url ?? "its server"} gave no answer ` +
-        `within ${formatDuration(MODEL_MS)}`
-      : messageOf(thrown);
-    return { what, ok: false, detail };
-  }
+  return rows.some((row) => row.ok === false) ? 1 : 0;
 }
 
 async function checkAgents(

@@ -9,7 +9,8 @@ import { safeText } from "./safe_text.ts";
 /** What was tried, and what came of it. */
 export interface CheckRow {
   readonly what: string;
-  readonly ok: boolean;
+  /** Absent where it cannot be told, or is neither. */
+  readonly ok?: boolean;
   readonly detail: string;
 }
 
@@ -19,7 +20,11 @@ export function tableText(rows: readonly CheckRow[], colour: boolean): string {
   const width = Math.max(...rows.map((row) => row.what.length));
   const indent = " ".repeat(width + 8);
   return rows.map(({ what, ok, detail }) => {
-    const mark = ok ? paint.green("OK  ") : paint.red("FAIL");
+    const mark = ok === undefined
+      ? paint.dim("--  ")
+      : ok
+      ? paint.green("OK  ")
+      : paint.red("FAIL");
     const text = safeText(detail).trimEnd().replaceAll("\n", `\n${indent}`);
     return `${mark}  ${what.padEnd(width)}  ${text}\n`;
   }).join("");
