@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Message } from "../model/types.ts";
-import { transcriptOf, withTranscript } from "./transcript.ts";
+import { fitTranscript, transcriptOf, withTranscript } from "./transcript.ts";
 
 const CONVERSATION: Message[] = [
   { role: "system", text: "SYSTEM PROMPT" },
@@ -58,4 +58,44 @@ test("a question without a conversation goes as it is", () => {
     withTranscript("User: x", "Why?"),
     /<transcript>\nUser: x\n<\/transcript>\n\nWhy\?$/,
   );
+});
+
+test("a transcript is sent whole where the window is not known or has room for it", () => {
+  const transcript = "User: a\n\nAssistant: b";
+  assert.equal(fitTranscript(transcript, "Why?", undefined), transcript);
+  assert.equal(fitTranscript(transcript, "Why?", 1000), transcript);
+});
+
+test("the oldest turns are left out first, with a line that says so", () => {
+  const turns = Array.from(
+    { length: 20 },
+    (_, i) => `User: question ${i}\n\nAssistant: answer ${i}`,
+  );
+  const fitting = fitTranscript(turns.join("\n\n"), "Why?", 200);
+  assert.ok(fitting.length + "Why?".length <= 200 * 3.5 / 2, `${fitting.length}`);
+  assert.match(
+    fitting,
+    /^\[the first (\d+) of 20 turns are left out: the window of the asked agent/u,
+  );
+  const left = Number(/\d+/u.exec(fitting)?.[0]);
+  assert.ok(left > 0 && left < 20);
+  assert.ok(fitting.endsWith(turns.slice(left).join("\n\n")));
+  assert.ok(!fitting.includes(`question ${left - 1}\n`));
+});
+
+test("a last turn that is too long by itself loses its middle, never half a character", () => {
+  for (let shift = 0; shift < 4; shift++) {
+    const transcript = `User: old\n\nUser: ${"x".repeat(shift)}${"😀".repeat(2000)}`;
+    const fitting = fitTranscript(transcript, "Why?", 400);
+    assert.ok(fitting.isWellFormed());
+    assert.ok(fitting.length + 4 <= 400 * 3.5 / 2, `${fitting.length}`);
+    assert.match(fitting, /^\[the first 1 of 2 turns are left out/u);
+    assert.match(fitting, /characters left out/u);
+  }
+});
+
+test("a window without room for anything leaves the question alone", () => {
+  const fitting = fitTranscript(`User: ${"x".repeat(1000)}`, "y".repeat(1000), 100);
+  assert.equal(fitting, "");
+  assert.equal(withTranscript(fitting, "Why?"), "Why?");
 });
