@@ -42,6 +42,7 @@ export class EventRecorder {
         return this.#takeWhole(withoutCause(event));
       case "user":
       case "tool_call":
+      case "plan":
       case "notice":
       case "ask_start":
         return this.#takeWhole(event);

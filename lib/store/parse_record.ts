@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { PLAN_PRIORITIES, PLAN_STATUSES } from "../base/plan.ts";
 import { FORMAT, type Header, type SavedEvent, type SavedMessage } from "./record.ts";
 import type { EntryLine } from "./record.ts";
 
@@ -84,6 +85,14 @@ function isEvent(value: unknown): boolean | "unknown" {
     case "text":
     case "thought":
       return areTexts(value["messageId"], value["text"]) && isTextOr(value["agent"]);
+    case "plan":
+      return Array.isArray(value["entries"]) && isListOr(
+        value["entries"],
+        (entry) =>
+          areTexts(entry["content"]) &&
+          (PLAN_STATUSES as readonly unknown[]).includes(entry["status"]) &&
+          (PLAN_PRIORITIES as readonly unknown[]).includes(entry["priority"]),
+      );
     case "notice":
       return areTexts(value["severity"], value["text"]);
     case "ask_start":

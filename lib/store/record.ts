@@ -38,7 +38,15 @@ type EventOf<Type extends EngineEvent["type"]> = Extract<EngineEvent, { type: Ty
 
 /** What people saw. Pieces of text with one `messageId` belong together. */
 export type SavedEvent = EventOf<
-  "user" | "text" | "thought" | "tool_call" | "tool_update" | "notice" | "ask_start" | "ask_end"
+  | "user"
+  | "text"
+  | "thought"
+  | "tool_call"
+  | "tool_update"
+  | "plan"
+  | "notice"
+  | "ask_start"
+  | "ask_end"
 >;
 
 /** A line after the first. */

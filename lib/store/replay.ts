@@ -69,6 +69,7 @@ class Renaming {
       case "thought":
         return { ...event, messageId: renamed(this.#messages, event.messageId) };
       case "notice":
+      case "plan":
         return event;
       case "tool_call": {
         const { parentId, ...call } = event.call;

@@ -82,6 +82,11 @@ export class AcpEditor {
   readonly permissions: PermissionRequest[] = [];
   /** How permission questions are answered; `manual` leaves them to the test. */
   onPermission: PermissionPolicy = "manual";
+  /**
+   * Answers other requests of mm, by method and parameters: with a result, or never where the promise
+   * stays open. `undefined` is "method not found".
+   */
+  onOtherRequest: (method: string, params: Json) => Promise<Json> | undefined = () => undefined;
   readonly #options: AcpEditorOptions;
   readonly #pending = new Map<string, Pending>();
   readonly #lookAgain = new Set<() => void>();
@@ -345,6 +350,8 @@ export class AcpEditor {
   #asked(message: Json): void {
     const reply = (body: Json) => this.send({ jsonrpc: "2.0", id: message.id, ...body });
     if (message.method !== "session/request_permission") {
+      const answer = this.onOtherRequest(message.method, message.params);
+      if (answer !== undefined) return void answer.then((result) => reply({ result }));
       reply({ error: { code: -32601, message: `Method not found: ${message.method}` } });
       return;
     }
