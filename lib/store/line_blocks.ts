@@ -14,29 +14,33 @@ const NEWLINE = 10;
 
 /**
  * Yields the file in blocks of whole lines, each with its newlines; only the last block may end
- * without one.
+ * without one. A block is good until the next one is asked for: all share their memory.
  *
  * @throws {Error} of the file system.
  */
 export async function* lineBlocks(path: string): AsyncGenerator<Uint8Array> {
   const handle = await open(path, "r");
   try {
-    let begun: Uint8Array[] = [];
+    let buffer = Buffer.allocUnsafe(CHUNK);
+    /** Bytes at the beginning of the buffer: of a line whose end was not read yet. */
+    let begun = 0;
     for (;;) {
-      const chunk = Buffer.allocUnsafe(CHUNK);
-      const { bytesRead } = await handle.read(chunk, 0, CHUNK, null);
+      const { bytesRead } = await handle.read(buffer, begun, buffer.length - begun, null);
       if (bytesRead === 0) break;
-      const bytes = chunk.subarray(0, bytesRead);
-      const end = bytes.lastIndexOf(NEWLINE) + 1;
-      if (end === 0) {
-        begun.push(bytes);
-        continue;
+      const size = begun + bytesRead;
+      const end = buffer.lastIndexOf(NEWLINE, size - 1) + 1;
+      if (end > 0) yield buffer.subarray(0, end);
+      if (end === 0 && size === buffer.length) {
+        // A line that is longer than the buffer.
+        const longer = Buffer.allocUnsafe(2 * buffer.length);
+        buffer.copy(longer, 0, 0, size);
+        buffer = longer;
+      } else {
+        buffer.copyWithin(0, end, size);
       }
-      const whole = bytes.subarray(0, end);
-      yield begun.length === 0 ? whole : Buffer.concat([...begun, whole]);
-      begun = end < bytesRead ? [bytes.subarray(end)] : [];
+      begun = size - end;
     }
-    if (begun.length > 0) yield Buffer.concat(begun);
+    if (begun > 0) yield buffer.subarray(0, begun);
   } finally {
     await handle.close();
   }

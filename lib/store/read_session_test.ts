@@ -227,3 +227,19 @@ test("a history that was compressed takes the place of the messages before it", 
       ["one", "two", "three"],
     );
   }));
+
+test("lines that are longer than what is read at once are read, and survive a repair", () =>
+  withStore(async (stage) => {
+    const { log, conversation, turn } = stage.begin();
+    const long = ["€🙂".repeat(900_000), "x".repeat(2_000_000), "y".repeat(700_000)];
+    for (const [at, text] of long.entries()) turn(`question ${at}`, text);
+    await log.close();
+    const messages = conversation.messages.slice(1);
+    const path = await stage.file(log.id);
+    assert.deepEqual((await reopen(stage, log.id)).messages, messages);
+    await appendFile(path, '{"n":1000,"type":"mess');
+    const opened = await reopen(stage, log.id);
+    assert.deepEqual(opened.messages, messages);
+    assert.match(opened.notice ?? "", /One line/);
+    assert.deepEqual((await reopen(stage, log.id)).messages, messages);
+  }));
