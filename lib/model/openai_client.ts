@@ -30,6 +30,8 @@ export interface OpenAIClientOptions {
   /** Where the provider's key is looked for. */
   readonly env: Env;
   readonly fetch: typeof fetch;
+  /** The efforts that can be chosen. @default {as the provider and the configuration say} */
+  readonly efforts?: readonly Effort[];
   /** The numbers of the waits, for tests. */
   readonly timing?: Partial<RetryTiming>;
   /** Milliseconds for usage and the end mark after the model stopped. */
@@ -57,6 +59,9 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
   let contextWindow = config.contextWindow;
   let known: Promise<ModelFacts> | undefined;
   let images = config.images;
+  // Whoever configures an effort says that the model has one.
+  const efforts = options.efforts ?? endpoint.preset.efforts ??
+    (config.reasoning === undefined ? [] : EFFORTS);
 
   return {
     get label() {
@@ -72,8 +77,7 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
         ...(config.reasoning === undefined ? {} : { reasoning: config.reasoning }),
       };
     },
-    // Whoever configures an effort says that the model has one.
-    efforts: endpoint.preset.efforts ?? (config.reasoning === undefined ? [] : EFFORTS),
+    efforts,
     async models({ signal }) {
       const listed = await listModels(endpoint, {
         fetch: options.fetch,
@@ -87,7 +91,7 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
       const same = settings.model === model
         ? { ...defined("contextWindow", own), ...defined("images", takes) }
         : {};
-      return createOpenAIClient({ ...options, config: { ...rest, ...same, ...settings } });
+      return createOpenAIClient({ ...options, efforts, config: { ...rest, ...same, ...settings } });
     },
     async facts({ signal }) {
       known ??= findFacts(signal);

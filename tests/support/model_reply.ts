@@ -15,6 +15,15 @@ export interface ReplyCall {
   readonly id?: string;
 }
 
+/** Tokens as a server counts them, and whatever else it says about them. */
+export interface ReplyUsage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly prompt_tokens_details?: { readonly cached_tokens: number };
+  /** US dollars. */
+  readonly cost?: number;
+}
+
 /** One answer. Everything is optional: `{}` answers with an empty text. */
 export interface Reply {
   /** The answer's text, streamed word by word. */
@@ -27,7 +36,7 @@ export interface Reply {
   /** The finish reason; `null` sends none. @default {"stop", or "tool_calls" with calls} */
   readonly finish?: string | null;
   /** Tokens; `false` sends none. @default a rough count */
-  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number } | false;
+  readonly usage?: ReplyUsage | false;
   /** Milliseconds before the first byte, and between pieces. */
   readonly delayMs?: number;
   readonly chunkDelayMs?: number;
