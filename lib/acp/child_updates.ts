@@ -4,7 +4,7 @@
  * @module
  */
 import { isAbsolute } from "node:path";
-import type { ChildCall, ChildUpdate } from "../agents/child_connection.ts";
+import type { ChildCall, ChildCallPart, ChildUpdate } from "../agents/child_connection.ts";
 import type { FileDiff, Location, ToolKind, ToolStatus } from "../base/tool_call.ts";
 import { unfence } from "./call_view.ts";
 import { countOf, type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts";
@@ -46,24 +46,11 @@ export function childUpdatesOf(update: unknown): ChildUpdate[] {
   }
 }
 
-/**
- * Returns a call as a permission question names it: everything the agent left out is filled in.
- * `undefined` when it has no id.
- */
-export function childCallOf(update: unknown): ChildCall | undefined {
+/** Returns what an announcement or a permission question says of its call; `undefined` when it has no id. */
+export function childCallOf(update: unknown): ChildCallPart | undefined {
   const fields = fieldsOf(update);
   const id = textOf(fields["toolCallId"]);
-  if (id === undefined) return undefined;
-  const partial = partialCall(fields);
-  const title = partial.title ?? partial.name ?? "a tool call without a title";
-  return {
-    ...partial,
-    id,
-    title,
-    name: partial.name ?? title,
-    kind: partial.kind ?? "other",
-    input: partial.input ?? {},
-  };
+  return id === undefined ? undefined : { ...partialCall(fields), id };
 }
 
 function chunk(type: "text" | "thought", update: Fields): ChildUpdate[] {

@@ -305,13 +305,7 @@ test("a permission question is answered with the options that were offered", asy
     await peer.send({ id: started["id"], result: { stopReason: "end_turn" } });
     await running;
   }
-  assert.deepEqual(asked[0], {
-    id: "t1",
-    title: "rm x",
-    name: "rm x",
-    kind: "other",
-    input: { command: "rm x" },
-  });
+  assert.deepEqual(asked[0], { id: "t1", title: "rm x", input: { command: "rm x" } });
 });
 
 test("an open question is answered cancelled when the prompt is cancelled; without one nothing is permitted", async () => {

@@ -13,7 +13,7 @@ import { CONNECT_TIMEOUT_MS, MIN_CONNECT_MS, SESSION_TIMEOUT_MS } from "./ask_li
 import { CancelGrace } from "./cancel_grace.ts";
 import { AskError, type ChildAgent, type RunningChild, untilAborted } from "./child_agent.ts";
 import {
-  type ChildCall,
+  type ChildCallPart,
   ChildError,
   type ChildReply,
   type ChildSession,
@@ -43,7 +43,7 @@ export interface AskOptions {
   /** Told `true` while a tool call of the asked agent runs, then `false`. */
   readonly onBusy: (busy: boolean) => void;
   readonly onPermission: (
-    call: ChildCall,
+    call: ChildCallPart,
     options: { readonly signal: AbortSignal },
   ) => Promise<PermissionAnswer>;
 }

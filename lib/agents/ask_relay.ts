@@ -8,7 +8,8 @@ import type { ToolCallView } from "../base/tool_call.ts";
 import type { Emit } from "../engine/events.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { PermissionAnswer } from "../gate/question.ts";
-import type { ChildCall, ChildUpdate } from "./child_connection.ts";
+import { wholeCall } from "./child_call.ts";
+import type { ChildCallPart, ChildUpdate } from "./child_connection.ts";
 
 /** Options of {@linkcode AskRelay}. */
 export interface AskRelayOptions {
@@ -30,7 +31,10 @@ export class AskRelay {
   readonly #options: AskRelayOptions;
   /** Ids of an agent's calls are its own affair; here each gets one that is unique in this process. */
   readonly #prefix = `ask_${crypto.randomUUID()}`;
-  readonly #calls = new Map<string, ToolCallView>();
+  readonly #calls = new Map<
+    string,
+    { readonly said: ChildCallPart; readonly view: ToolCallView }
+  >();
   #messages = 0;
   #lastMessage: string | undefined;
 
@@ -60,9 +64,12 @@ export class AskRelay {
     }
   }
 
-  /** Decides a permission question of the asked agent. */
+  /**
+   * Decides a permission question of the asked agent. What counts is the call as the question has it,
+   * whatever was announced before under its id.
+   */
   async permission(
-    call: ChildCall,
+    call: ChildCallPart,
     options: { readonly signal: AbortSignal },
   ): Promise<PermissionAnswer> {
     const { agent, gate, yolo, cwd } = this.#options;
@@ -86,7 +93,7 @@ export class AskRelay {
 
   /** Calls the agent left open are over with it. */
   close(): void {
-    for (const [id, view] of this.#calls) {
+    for (const [id, { view }] of this.#calls) {
       this.#options.emit({ type: "tool_update", callId: view.id, status: "failed" });
       this.#calls.delete(id);
     }
@@ -106,9 +113,10 @@ export class AskRelay {
 
   #callUpdate(update: ChildUpdate & { type: "tool_update" }): void {
     const { emit } = this.#options;
-    const known = this.#calls.get(update.callId);
+    const before = this.#calls.get(update.callId);
     // An update of a call that was never announced, or is over: nothing to show it on.
-    if (known === undefined) return;
+    if (before === undefined) return;
+    const known = this.#keep({ ...update.call, id: update.callId });
     if (update.status === undefined) {
       if (update.text !== undefined) {
         emit({ type: "tool_update", callId: known.id, status: "in_progress", text: update.text });
@@ -129,12 +137,23 @@ export class AskRelay {
     }
   }
 
-  #announce(call: ChildCall): ToolCallView {
-    const known = this.#calls.get(call.id);
-    if (known !== undefined) return known;
+  #announce(call: ChildCallPart): ToolCallView {
+    const known = this.#calls.has(call.id);
+    const view = this.#keep(call);
+    if (known) return view;
     this.#lastMessage = undefined;
-    const { agent, emit, callId } = this.#options;
-    const parent = call.parentId === undefined ? undefined : this.#calls.get(call.parentId)?.id;
+    this.#options.emit({ type: "tool_call", call: view });
+    return view;
+  }
+
+  /** Notes what the agent says of a call; what it leaves out is as before. */
+  #keep(part: ChildCallPart): ToolCallView {
+    const { agent, callId } = this.#options;
+    const said = { ...this.#calls.get(part.id)?.said, ...part };
+    const call = wholeCall(said);
+    const parent = call.parentId === undefined || call.parentId === call.id
+      ? undefined
+      : this.#calls.get(call.parentId)?.view.id;
     const parentId = parent ?? callId;
     const view: ToolCallView = {
       ...call,
@@ -142,8 +161,7 @@ export class AskRelay {
       name: `${agent}/${call.name}`,
       ...(parentId === undefined ? {} : { parentId }),
     };
-    this.#calls.set(call.id, view);
-    emit({ type: "tool_call", call: view });
+    this.#calls.set(call.id, { said, view });
     return view;
   }
 

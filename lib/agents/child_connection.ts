@@ -12,7 +12,7 @@ import type { Usage } from "../model/types.ts";
 export type ChildUpdate =
   | { readonly type: "text"; readonly messageId?: string; readonly text: string }
   | { readonly type: "thought"; readonly messageId?: string; readonly text: string }
-  | { readonly type: "tool_call"; readonly call: ChildCall; readonly status: ToolStatus }
+  | { readonly type: "tool_call"; readonly call: ChildCallPart; readonly status: ToolStatus }
   | {
     readonly type: "tool_update";
     readonly callId: string;
@@ -39,6 +39,9 @@ export interface ChildCall {
   readonly parentId?: string;
 }
 
+/** What an agent says of a call: what it leaves out is as it was before. */
+export type ChildCallPart = Pick<ChildCall, "id"> & Partial<ChildCall>;
+
 /** Why an asked agent stopped; the words of ACP, unknown ones included. */
 export type ChildStop =
   | "end_turn"
@@ -64,9 +67,9 @@ export interface ChildPromptOptions {
   readonly signal: AbortSignal;
   /** Every update that belongs to this prompt, in order, before the reply. */
   readonly onUpdate: (update: ChildUpdate) => void;
-  /** A permission question. An answer after the end has no effect. */
+  /** A permission question, with what it says of the call. An answer after the end has no effect. */
   readonly onPermission: (
-    call: ChildCall,
+    call: ChildCallPart,
     options: { readonly signal: AbortSignal },
   ) => Promise<PermissionAnswer>;
 }
