@@ -3,18 +3,20 @@
  * mm as a library: load a configuration, host sessions, ask other agents. Run as the main module, it
  * is the program itself.
  *
- * ```ts ignore
+ * ```ts
  * import { composeHost, loadConfig } from "@mm/cli";
  *
- * const env = { ...process.env };
- * const config = await loadConfig({ cwd: process.cwd(), env, configDir: "/etc" });
+ * // The built-in model, which needs no server; leave AGENT_PROVIDER out for the one of agent.yaml.
+ * const env = { AGENT_PROVIDER: "demo", AGENT_SESSIONS: "off" };
+ * const config = await loadConfig({ cwd: ".", env, configDir: "/etc" });
  * const host = await composeHost({ config, env, onNotice: console.error });
  * const session = await host.createSession({
- *   cwd: process.cwd(),
- *   emit: (event) => event.type === "text" && process.stdout.write(event.text),
+ *   cwd: ".",
+ *   emit: (event) => event.type === "text" && console.log(event.text),
  *   askPermission: () => Promise.resolve({ kind: "reject_once" }),
  * });
- * await session.prompt({ text: "What is in this directory?" }, { signal: AbortSignal.timeout(60_000) });
+ * const { end } = await session.prompt({ text: "Hello" }, { signal: AbortSignal.timeout(60_000) });
+ * if (end.kind !== "answered") throw new Error(end.kind);
  * await host.close();
  * ```
  *
@@ -32,6 +34,7 @@ export {
   type RefusedBy,
 } from "./lib/base/ends.ts";
 export { UsageError, UserError, type UserErrorOptions } from "./lib/base/errors.ts";
+export { PLAN_PRIORITIES, PLAN_STATUSES, type PlanEntry } from "./lib/base/plan.ts";
 export type {
   FileDiff,
   Location,
@@ -47,19 +50,32 @@ export type { FlagOverrides } from "./lib/config/overrides.ts";
 export type {
   AgentConfig,
   AgentEntry,
+  AgentsMdConfig,
+  CompactionConfig,
+  Effort,
+  HookConfig,
+  HooksConfig,
+  McpProgramConfig,
+  McpServerConfig,
+  McpUrlConfig,
   ModelConfig,
   PermissionRules,
   ProviderName,
+  SessionsConfig,
+  StructuredOutputConfig,
 } from "./lib/config/types.ts";
 
 // Sessions: what a front end sees.
 export { composeHost, type ComposeHostOptions } from "./lib/cli/compose.ts";
 export type { Emit, EngineEvent } from "./lib/engine/events.ts";
 export type { AskPermission, PermissionAnswer, PermissionQuestion } from "./lib/gate/question.ts";
-export type { Image, Usage } from "./lib/model/types.ts";
+export type { Image, ModelSettings, Usage } from "./lib/model/types.ts";
+export type { AskUser, UserAnswer, UserQuestion } from "./lib/tools/user_question.ts";
 export type {
   CommandInfo,
   CreateSessionOptions,
+  ListOptions,
+  ModelChoice,
   PromptInput,
   PromptResult,
   ReplayOptions,

@@ -12,8 +12,11 @@ export const PLAN_PRIORITIES = ["high", "medium", "low"] as const;
 
 /** One entry of a plan. */
 export interface PlanEntry {
+  /** What is to be done. */
   readonly content: string;
+  /** How far it is. */
   readonly status: (typeof PLAN_STATUSES)[number];
+  /** How much it matters. */
   readonly priority: (typeof PLAN_PRIORITIES)[number];
 }
 

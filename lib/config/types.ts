@@ -188,6 +188,7 @@ export interface AgentConfig {
   readonly agentsMd: AgentsMdConfig;
   /** Whether conversations are saved. */
   readonly sessions: SessionsConfig;
+  /** When and how the conversation is compressed. */
   readonly compaction: CompactionConfig;
   /** Present for an agent that answers with JSON. */
   readonly structuredOutput?: StructuredOutputConfig;

@@ -121,6 +121,7 @@ export interface ModelFacts {
 export interface ModelSettings {
   /** The model's name on its server. */
   readonly model?: string;
+  /** How much the model thinks. */
   readonly reasoning?: Effort;
 }
 

@@ -6,6 +6,7 @@
 
 /** A question. */
 export interface UserQuestion {
+  /** What the agent wants to know. */
   readonly question: string;
   /** Answers to choose from; empty for any answer. */
   readonly options: readonly string[];
