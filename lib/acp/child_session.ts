@@ -146,7 +146,7 @@ async function orCancelled(
 function replyOf(reply: Fields, sessionLabel: string | undefined): ChildReply {
   const meta = readMeta(reply);
   const label = textOf(meta["label"]) ?? sessionLabel;
-  const usage = readUsage(meta["usage"]);
+  const usage = readUsage(meta["usage"]) ?? readUsage(reply["usage"]);
   return {
     stop: meta["limit"] === "loop" ? "loop" : stopOf(reply["stopReason"]),
     ...(label === undefined ? {} : { label }),

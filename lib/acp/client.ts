@@ -24,6 +24,7 @@ import { oneLine } from "../base/cut.ts";
 import { messageOf } from "../base/errors.ts";
 import { VERSION } from "../base/version.ts";
 import { childErrorOf } from "./child_error.ts";
+import { askingMode, modeRefused } from "./child_mode.ts";
 import { CANCELLED } from "./child_permission.ts";
 import { OpenChildSession } from "./child_session.ts";
 import { countOf, type Fields, fieldsOf, listOf, textOf } from "./fields.ts";
@@ -135,6 +136,7 @@ class Connection implements ChildConnection {
     if (id === undefined) {
       throw new ChildError("protocol", "it opened a session without giving its id");
     }
+    await this.#chooseMode(id, reply, signal);
     const capabilities = fieldsOf(this.#hello["agentCapabilities"]);
     const session = new OpenChildSession({
       id,
@@ -146,6 +148,25 @@ class Connection implements ChildConnection {
     });
     this.#sessions.set(id, session);
     return session;
+  }
+
+  /** Puts a session into a mode in which the agent asks; where that fails, nothing is asked of it. */
+  async #chooseMode(sessionId: string, reply: Fields, signal: AbortSignal): Promise<void> {
+    const choice = askingMode(reply);
+    if (choice === undefined) return;
+    const { mode, option } = choice;
+    try {
+      await (option === undefined
+        ? this.#request(methods.agent.session.setMode, { sessionId, modeId: mode }, signal)
+        : this.#request(
+          methods.agent.session.setConfigOption,
+          { sessionId, configId: option, value: mode },
+          signal,
+        ));
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw modeRefused(choice, childErrorOf(error));
+    }
   }
 
   close(): void {

@@ -75,7 +75,8 @@ export function readUsage(value: unknown): Usage | undefined {
   const inputTokens = countOf(fields["inputTokens"]);
   const outputTokens = countOf(fields["outputTokens"]);
   if (inputTokens === undefined || outputTokens === undefined) return undefined;
-  const cachedTokens = countOf(fields["cachedTokens"]);
+  // ACP's own usage of a prompt calls it otherwise.
+  const cachedTokens = countOf(fields["cachedTokens"]) ?? countOf(fields["cachedReadTokens"]);
   const cost = fields["cost"];
   return {
     inputTokens,

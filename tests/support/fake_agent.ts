@@ -45,7 +45,9 @@ export type Behaviour =
   /** Sends answer text after the answer to the prompt. */
   | "late_update"
   /** Refuses `session/new`. */
-  | "no_session";
+  | "no_session"
+  /** Answers each prompt with the mode it is in. */
+  | "tell_mode";
 
 /** The fake agent's orders. */
 export interface FakeAgentOptions {
@@ -54,6 +56,12 @@ export interface FakeAgentOptions {
   readonly exitCode?: number;
   readonly signal?: NodeJS.Signals;
   readonly stderr?: string;
+  /** Its modes, the first of which it begins in. */
+  readonly modes?: readonly string[];
+  /** Tells its modes as an option only, as newer agents do. */
+  readonly modesAsOption?: boolean;
+  /** Refuses every change of its mode. */
+  readonly modeIsFixed?: boolean;
 }
 
 /** Returns the command line of a fake agent, for `mmConfigs: {x: {command: […]}}`. */
@@ -74,6 +82,7 @@ class FakeAgent {
   readonly #cancels = new Map<string, () => void>();
   #ids = 0;
   #sessions = 0;
+  #mode = "none";
 
   constructor(options: FakeAgentOptions) {
     this.#options = options;
@@ -133,6 +142,12 @@ class FakeAgent {
       case "session/close":
         result({});
         break;
+      case "session/set_mode":
+      case "session/set_config_option":
+        if (this.#options.modeIsFixed === true) return error("No");
+        this.#mode = params.modeId ?? params.value;
+        result({});
+        break;
       case "session/prompt":
         if (behaviour === "error") error(this.#text);
         else result({ stopReason: await this.#prompt(params.sessionId) });
@@ -147,7 +162,17 @@ class FakeAgent {
     const sessionId = `fake-${++this.#sessions}`;
     if (this.#options.behaviour === "no_session") return error("No session today", -32000);
     if (this.#options.behaviour === "early_update") this.#say(sessionId, "too early");
-    result({ sessionId });
+    const [currentModeId, ...others] = this.#options.modes ?? [];
+    if (currentModeId === undefined) return result({ sessionId });
+    this.#mode = currentModeId;
+    const all = [currentModeId, ...others];
+    if (this.#options.modesAsOption === true) {
+      const options = all.map((value) => ({ value, name: value }));
+      const option = { id: "m", name: "Mode", category: "mode", type: "select", options };
+      return result({ sessionId, configOptions: [{ ...option, currentValue: currentModeId }] });
+    }
+    const availableModes = all.map((id) => ({ id, name: id }));
+    result({ sessionId, modes: { currentModeId, availableModes } });
   }
 
   #say(sessionId: string, text: string): void {
@@ -203,6 +228,9 @@ class FakeAgent {
         say(`permissions: ${both.join(", ")}`);
         return "end_turn";
       }
+      case "tell_mode":
+        say(`mode ${this.#mode}`);
+        return "end_turn";
       case "stop_reason":
         say("partial");
         return this.#text;
