@@ -356,7 +356,7 @@ test("a disk that fills up in the middle: one warning, and what was saved before
     await oneAgent(p, [
       onUser("Long", { text: "long ".repeat(60_000) }),
       always({ text: "Yes." }),
-    ]);
+    ], { contextWindow: 1_000_000 });
     // Writing beyond the limit is an error of the write, as on a full disk, with its signal ignored.
     const program: [string, ...string[]] = [
       "bash",
