@@ -16,7 +16,7 @@ const BLOCK_END =
   /<\/(?:p|div|section|article|main|table|ul|ol|dl|pre|blockquote|h[1-6]|li|tr)\s*>/giu;
 
 /** What is on a page for machines and not for readers; with all that stands inside. */
-const NOT_FOR_READERS = /<(script|style|noscript|template|svg|iframe|head|nav)\b|<!--/giu;
+const NOT_FOR_READERS = /<(script|style|noscript|template|svg|iframe|head|title|nav)\b|<!--/giu;
 
 /** Elements inside each other that are converted; beyond that the converter takes minutes. */
 const MAX_DEPTH = 60;
