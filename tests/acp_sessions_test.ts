@@ -244,7 +244,7 @@ test("a call that was running when mm was killed is shown as failed when it is l
   withProject(async (p) => {
     await oneAgent(
       p,
-      inOrder({ toolCalls: [bash("touch started; sleep 60")] }, { text: "Still here." }),
+      inOrder({ toolCalls: [bash("sleep 0.3; touch started; sleep 60")] }, { text: "Still here." }),
       { yolo: true },
     );
     const first = p.editor();

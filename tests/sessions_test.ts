@@ -47,7 +47,7 @@ test("kill -9 in the middle of a call: the call gets its result, on disk too, an
     const server = await oneAgent(p, [
       onUser("Wait", {
         text: "I wait.",
-        toolCalls: [bash("touch started; sleep 60"), bash("echo never")],
+        toolCalls: [bash("sleep 0.3; touch started; sleep 60"), bash("echo never")],
       }),
       onUser("What happened?", { text: "You killed me." }),
     ], { yolo: true });
