@@ -126,7 +126,7 @@ test("-check says what works, asks the model and starts every agent once", () =>
     const { code, stdout, stderr } = await p.runMm(["-check"]);
     assert.equal(code, 0, stdout + stderr);
     const lines = stdout.trimEnd().split("\n");
-    assert.equal(lines.length, 7, stdout);
+    assert.equal(lines.length, 9, stdout);
     assert.match(lines[0] ?? "", /^OK +configuration +\/.*agent\.yaml$/);
     assert.match(
       lines[1] ?? "",
@@ -137,6 +137,8 @@ test("-check says what works, asks the model and starts every agent once", () =>
     assert.match(lines[4] ?? "", /^-- +reasoning +none seen/);
     assert.match(lines[5] ?? "", /^-- +prompt cache +not reported by the server/);
     assert.match(lines[6] ?? "", /^OK +agent bob +.*ready in/);
+    assert.match(lines[7] ?? "", /^ +knows all about bob$/);
+    assert.match(lines[8] ?? "", /^ +gated calls ask$/);
     assert.deepEqual(server.requests.map((r) => r.model), ["you", "you"]);
   }));
 

@@ -47,3 +47,13 @@ test("thoughts are no part of the answer", () => {
     "yes",
   );
 });
+
+test("of a message without end only the beginning is kept", () => {
+  const answer = new AnswerText(4);
+  answer.note({ type: "text", text: "abc" });
+  assert.ok(!answer.tooLong);
+  answer.note({ type: "text", text: "de" });
+  answer.note({ type: "text", text: "f" });
+  assert.ok(answer.tooLong);
+  assert.equal(answer.text, "abcd");
+});

@@ -8,7 +8,7 @@ import { messageOf } from "../base/errors.ts";
 import { Watchdog } from "../engine/watchdog.ts";
 import type { PermissionAnswer } from "../gate/question.ts";
 import type { Usage } from "../model/types.ts";
-import { AnswerText } from "./answer_text.ts";
+import { AnswerText, MAX_ANSWER } from "./answer_text.ts";
 import { CONNECT_TIMEOUT_MS, MIN_CONNECT_MS, SESSION_TIMEOUT_MS } from "./ask_limits.ts";
 import { CancelGrace } from "./cancel_grace.ts";
 import { AskError, type ChildAgent, type RunningChild, untilAborted } from "./child_agent.ts";
@@ -79,6 +79,8 @@ class Ask {
   #window: number | undefined;
   #session: ChildSession | undefined;
   #reply: ChildReply | undefined;
+  /** Aborted with the end where this side ends the ask. */
+  readonly #stopped = new AbortController();
   /** Whatever the asked agent does after the end has no effect. */
   #over = false;
 
@@ -89,14 +91,16 @@ class Ask {
 
   async run(): Promise<AskResult> {
     const { agent, child, cwd, signal, silenceMs } = this.#options;
-    const silence = new AbortController();
-    const either = AbortSignal.any([signal, silence.signal]);
+    const either = AbortSignal.any([signal, this.#stopped.signal]);
     let watchdog: Watchdog | undefined;
     let end: End;
     try {
       const helloMs = Math.min(CONNECT_TIMEOUT_MS, Math.max(silenceMs, MIN_CONNECT_MS));
       const running = await child.running({ cwd, helloMs, signal });
-      watchdog = new Watchdog({ timeoutMs: silenceMs, onTimeout: () => silence.abort() });
+      watchdog = new Watchdog({
+        timeoutMs: silenceMs,
+        onTimeout: () => this.#stop({ kind: "timed_out", afterMs: silenceMs, from: agent }),
+      });
       end = await this.#ask(running, watchdog, either);
     } catch (thrown) {
       end = thrown instanceof AskError
@@ -108,9 +112,7 @@ class Ask {
     }
     // Why it was ended counts for more than how it took that.
     if (signal.aborted) end = { kind: "cancelled" };
-    else if (silence.signal.aborted) {
-      end = { kind: "timed_out", afterMs: silenceMs, from: agent };
-    }
+    else if (this.#stopped.signal.aborted) end = this.#stopped.signal.reason as End;
     this.#session?.close();
     return this.#result(end);
   }
@@ -190,8 +192,16 @@ class Ask {
     };
   }
 
+  #stop(end: End): void {
+    this.#stopped.abort(end);
+  }
+
   #note(update: ChildUpdate): void {
     this.#answer.note(update);
+    if (this.#answer.tooLong) {
+      const reason = `its answer is longer than ${MAX_ANSWER} characters`;
+      return this.#stop({ kind: "failed", reason });
+    }
     if (update.type === "tool_call") this.#toolCalls++;
     if (update.type === "usage") this.#window = update.size ?? this.#window;
     this.#options.onUpdate(update);

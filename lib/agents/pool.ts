@@ -89,6 +89,11 @@ export class AgentPool {
     return this.#members.size > 0 && mayAsk(this.#options.depth);
   }
 
+  /** Whether this process was itself asked. */
+  get asked(): boolean {
+    return this.#options.depth > 0;
+  }
+
   /** Why this process may ask nobody, whoever its configuration names; `undefined` where it may. */
   get limit(): string | undefined {
     return mayAsk(this.#options.depth) ? undefined : DEPTH_REASON;
@@ -112,7 +117,7 @@ export class AgentPool {
   /** Whether an agent's gated calls run without a question, given the yolo of who asks. */
   yolo(name: string, own: boolean): boolean {
     const entry = this.#members.get(name)?.entry.yolo;
-    return callsRun({ asked: this.#options.depth > 0, own, entry });
+    return callsRun({ asked: this.asked, own, entry });
   }
 
   /** Who can be asked, and in what state each is. */

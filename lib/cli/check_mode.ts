@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { permissionWords } from "../agents/permission_words.ts";
 import { messageOf, UserError } from "../base/errors.ts";
 import { formatDuration } from "../base/duration.ts";
 import type { AgentConfig } from "../config/types.ts";
@@ -58,7 +59,7 @@ async function checkAgents(
   };
   lifetime.add(close);
   try {
-    return await Promise.all(config.agents.map(async ({ name }): Promise<CheckRow> => {
+    return await Promise.all(config.agents.map(async ({ name, description }): Promise<CheckRow> => {
       const what = `agent ${name}`;
       const limit = AbortSignal.timeout(AGENT_MS);
       try {
@@ -67,7 +68,17 @@ async function checkAgents(
         const { title, label } = await pool.probe(name, { cwd, signal });
         const took = formatDuration(performance.now() - started);
         const who = [title, label].filter((part) => part !== undefined).join(", ");
-        return { what, ok: true, detail: `${who === "" ? name : who}, ready in ${took}` };
+        const lines = [
+          `${who === "" ? name : who}, ready in ${took}`,
+          ...(description === undefined ? [] : [description]),
+          permissionWords({
+            agent: name,
+            runs: pool.yolo(name, config.yolo),
+            asked: pool.asked,
+            rules: config.permissions,
+          }),
+        ];
+        return { what, ok: true, detail: lines.join("\n") };
       } catch (thrown) {
         lifetime.signal.throwIfAborted();
         const detail = limit.aborted

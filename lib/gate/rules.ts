@@ -45,6 +45,12 @@ export function parseRule(source: string): Rule | undefined {
   return { source, name, pattern: match?.[2] };
 }
 
+/** Says whether a rule, as it is written, is about calls of an asked agent: `bob/…`, or a pattern. */
+export function concernsAgent(source: string, agent: string): boolean {
+  const [first, ...rest] = parseRule(source)?.name.split("/") ?? [];
+  return first !== undefined && rest.length > 0 && nameMatches(first, agent);
+}
+
 /**
  * Says whether a rule that permits covers the call. A pattern for a shell covers a command only when
  * it is one simple command or the pattern is that very text, so that `git status *` never lets

@@ -316,7 +316,7 @@ export class AgentSession implements Session {
       case "help":
         return helpText(this.commands);
       case "agents":
-        return agentsText(pool);
+        return agentsText(pool, { yolo: this.yolo, rules: config.permissions });
       case "tools":
         return toolsText([...this.#tools, ...mcp.tools], this.yolo);
       case "mcp":

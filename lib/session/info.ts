@@ -3,7 +3,9 @@
  *
  * @module
  */
+import { permissionWords } from "../agents/permission_words.ts";
 import type { AgentPool } from "../agents/pool.ts";
+import type { PermissionRules } from "../config/types.ts";
 import { estimateTokens } from "../engine/estimate.ts";
 import type { McpStatus } from "../mcp/session_servers.ts";
 import type { Message, ModelClient, Usage } from "../model/types.ts";
@@ -19,14 +21,22 @@ export function helpText(commands: readonly CommandInfo[]): string {
     .join("\n");
 }
 
-/** The lines of `/agents`. */
-export function agentsText(pool: AgentPool): string {
+/** The lines of `/agents`: who can be asked, in what state, with which permissions. */
+export function agentsText(
+  pool: AgentPool,
+  options: { readonly yolo: boolean; readonly rules: PermissionRules },
+): string {
   const agents = pool.status();
   if (agents.length === 0) return pool.unknownAgent("");
-  return agents.map(({ name, description, state, label, lastFailure }) => {
+  return agents.map(({ name: agent, description, state, label, lastFailure }) => {
     const facts = [state, label, description].filter((fact) => fact !== undefined);
-    const failure = lastFailure === undefined ? "" : `\n  last failure: ${lastFailure}`;
-    return `${name} - ${facts.join(", ")}${failure}`;
+    const runs = pool.yolo(agent, options.yolo);
+    const { rules } = options;
+    return [
+      `${agent} - ${facts.join(", ")}`,
+      `  ${permissionWords({ agent, runs, asked: pool.asked, rules })}`,
+      ...(lastFailure === undefined ? [] : [`  last failure: ${lastFailure}`]),
+    ].join("\n");
   }).join("\n");
 }
 
