@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Keys } from "./support/agents.ts";
-import { type ModelServer, type RecordedRequest } from "./support/model_server.ts";
+import type { ModelServer, RecordedRequest } from "./support/model_server.ts";
 import { oneAgent } from "./support/one_agent.ts";
 import { type TestProject, withProject } from "./support/project.ts";
 import { type Page, page, redirect, startWebServer, type WebServer } from "./support/web_server.ts";
