@@ -226,5 +226,6 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
 };
 
 function reasonOf(word: string | undefined): FinishReason {
-  return REASONS[(word ?? "stop").toLowerCase()] ?? "stop";
+  const key = (word ?? "stop").toLowerCase();
+  return (Object.hasOwn(REASONS, key) ? REASONS[key] : undefined) ?? "stop";
 }

@@ -39,13 +39,18 @@ export function lineMatcher(options: LineMatcherOptions): LineMatcher {
   };
 }
 
+/** Choices (`a?`, `a|b`) in one expression up to which trying all of them takes no time. */
+const MAX_CHOICES = 12;
+
 /**
- * Says whether an expression may backtrack for long: it repeats something or refers back to a
- * group. Even a single `.*` takes time with the square of a line's length.
+ * Says whether an expression may backtrack for long: it repeats something, refers back to a group, or
+ * has many choices, each of which can double the time. Even a single `.*` takes time with the square
+ * of a line's length.
  */
 export function isRisky(source: string): boolean {
   const plain = source.replace(/\\[^1-9k]/gu, "x").replace(/\[(?:[^\]\\]|\\.)*\]/gu, "x");
-  return /[*+]|\{\d+(?:,\d*)?\}|\\[1-9k]/u.test(plain);
+  if (/[*+]|\{\d+(?:,\d*)?\}|\\[1-9k]/u.test(plain)) return true;
+  return (plain.match(/(?<!\()\?|\|/gu)?.length ?? 0) > MAX_CHOICES;
 }
 
 function matchAll(expression: RegExp, lines: readonly string[]): number[] {

@@ -13,6 +13,12 @@ test("isRisky() tells expressions that repeat from those that do not", () => {
   }
 });
 
+test("isRisky() counts choices: each can double the time", () => {
+  assert.ok(isRisky("a?".repeat(40) + "a".repeat(40)));
+  assert.ok(isRisky("(?:a|a)".repeat(40)));
+  assert.ok(!isRisky("(?:GET|PUT|POST) (?=/)(?:a|b)"));
+});
+
 test("lineMatcher() returns the lines that match, one batch after the other", async () => {
   for (const expression of [/a{2}/u, /aa/u]) {
     const signal = new AbortController().signal;
