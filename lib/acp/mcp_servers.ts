@@ -38,5 +38,5 @@ function pairs(
 }
 
 function isHttp(url: string): boolean {
-  return /^https?:$/u.test(URL.parse(url)?.protocol ?? "");
+  return URL.canParse(url) && /^https?:$/u.test(new URL(url).protocol);
 }

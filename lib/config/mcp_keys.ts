@@ -86,6 +86,5 @@ export const mcpKeys = {
 };
 
 function isHttp(value: string): boolean {
-  const url = URL.parse(value);
-  return url !== null && (url.protocol === "http:" || url.protocol === "https:");
+  return URL.canParse(value) && /^https?:$/u.test(new URL(value).protocol);
 }

@@ -12,8 +12,10 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** Checks an address. Returns it as it is written out, or what is wrong with it. */
 export function checkUrl(written: string): { readonly url: URL } | { readonly error: string } {
-  const url = URL.parse(written.trim());
-  if (url === null) return { error: "has to be a whole URL, such as https://example.com/page" };
+  if (!URL.canParse(written.trim())) {
+    return { error: "has to be a whole URL, such as https://example.com/page" };
+  }
+  const url = new URL(written.trim());
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     return { error: `has to begin with http:// or https://, not ${url.protocol}` };
   }
@@ -53,7 +55,7 @@ export async function followRedirects(
     });
     const location = response.headers.get("location");
     if (!REDIRECTS.has(response.status) || location === null) return { response, url: url.href };
-    const next = checkUrl(URL.parse(location, url)?.href ?? location);
+    const next = checkUrl(URL.canParse(location, url) ? new URL(location, url).href : location);
     if ("error" in next) {
       await response.body?.cancel();
       throw new FileProblem(`Cannot follow "${url.href}" to "${location}": the URL ${next.error}`);
