@@ -13,7 +13,7 @@ import type { ModeOptionsOf } from "./mode.ts";
 import { safeText } from "./safe_text.ts";
 
 /** Milliseconds that the greeting waits for what a server says about its model. */
-const READY_MS = 300;
+const READY_MS = 100;
 
 /** Serves one client until it closes stdin. Returns the exit status. */
 export async function runAcpMode(
@@ -21,21 +21,18 @@ export async function runAcpMode(
 ): Promise<number> {
   // Whatever a library prints must not end up between the messages.
   guardConsole(process.stderr);
-  // The protocol's library takes longest to load, so that is begun before the configuration is
-  // known; a wrong configuration is reported all the same.
-  const serving = import("../acp/agent.ts");
-  const loading = import("./load_agent_config.ts").then(({ loadAgentConfig }) =>
-    loadAgentConfig({ options, io })
-  );
-  const composing = import("./compose.ts");
-  const [{ config }, { serveAcp }, { composeHost }] = await Promise.all([
-    loading,
-    serving,
-    composing,
-  ]);
   const say = (text: string) => io.err(`mm: ${text}\n`);
-  const host = await composeHost({ config, env: io.env, onNotice: say });
-  lifetime.add(() => host.close());
+  // The protocol's library takes longest to load. Meanwhile the configuration is read and the model
+  // server is asked what it is; a wrong configuration is reported all the same.
+  const serving = import("../acp/agent.ts");
+  const hosting = Promise.all([import("./load_agent_config.ts"), import("./compose.ts")])
+    .then(async ([{ loadAgentConfig }, { composeHost }]) => {
+      const { config } = await loadAgentConfig({ options, io });
+      const host = await composeHost({ config, env: io.env, onNotice: say });
+      lifetime.add(() => host.close());
+      return host;
+    });
+  const [{ serveAcp }, host] = await Promise.all([serving, hosting]);
   // An editor offers images only if the greeting announces them. An asking mm sends none.
   if (parseAskDepth(io.env[ASK_DEPTH_VARIABLE]) === 0) await settledWithin(host.ready, READY_MS);
   await serveAcp({
