@@ -2,11 +2,13 @@
  * HTML as Markdown, for the first so many characters of a page.
  *
  * The converter takes a time that grows with the square of what it is given, and some pages are
- * larger than any result; so a page is converted piece by piece until there is enough.
+ * larger than any result; so a page is converted piece by piece until there is enough. Importing this
+ * file loads the converter, so it is imported by the first page.
  *
  * @module
  */
 import { setImmediate } from "node:timers";
+import { NodeHtmlMarkdown } from "node-html-markdown";
 
 /** UTF-16 units of HTML converted at once. */
 const PIECE = 48 * 1024;
@@ -50,8 +52,6 @@ export async function htmlToMarkdown(
   html: string,
   options: HtmlToMarkdownOptions,
 ): Promise<Markdown> {
-  // Loaded by the first page.
-  const { NodeHtmlMarkdown } = await import("node-html-markdown");
   const converter = new NodeHtmlMarkdown({ keepDataImages: false, maxConsecutiveNewlines: 2 });
   const readable = forReaders(html);
   const title = converter.translate(titleOf(html)).trim();

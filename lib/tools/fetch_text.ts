@@ -47,6 +47,7 @@ export async function fetchText(
   }
   const text = decode(body, looks.kind === "text" ? looks.encoding : "utf-8");
   if (!HTML.has(type) && !(UNKNOWN.has(type) && looksLikeHtml(text))) return { text };
+  const { htmlToMarkdown } = await import("./fetch_html.ts");
   return { ...await htmlToMarkdown(text, options), form: "as Markdown" };
 }
 
