@@ -4,7 +4,7 @@
  * @module
  */
 import type { FetchedBody } from "./fetch_body.ts";
-import { htmlToMarkdown, type HtmlToMarkdownOptions } from "./fetch_html.ts";
+import type { HtmlToMarkdownOptions } from "./fetch_html.ts";
 import { sniff, SNIFF_BYTES } from "./sniff.ts";
 
 /** A body as text, or what it is instead. */
