@@ -70,6 +70,8 @@ export async function compileBundle(options: CompileBundleOptions): Promise<void
     // Deno would keep compiled code in a file of the shared directory for temporary files, under a name
     // that anybody can guess, and run what it finds there. mm is not faster with it.
     "--no-code-cache",
+    // A third less memory after a long answer, for a few percent more processor time.
+    "--v8-flags=--optimize-for-size",
     ...(target === undefined ? [] : ["--target", target]),
     ...UNSTABLE.map((feature) => `--unstable-${feature}`),
     "--include",
