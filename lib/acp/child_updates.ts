@@ -6,7 +6,6 @@
 import { isAbsolute } from "node:path";
 import type { ChildCall, ChildCallPart, ChildUpdate } from "../agents/child_connection.ts";
 import type { FileDiff, Location, ToolKind, ToolStatus } from "../base/tool_call.ts";
-import { oneLine } from "../base/cut.ts";
 import { unfence } from "./call_view.ts";
 import { countOf, type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts";
 import { readMeta } from "./meta.ts";
@@ -22,9 +21,6 @@ const KINDS: readonly ToolKind[] = [
   "fetch",
   "other",
 ];
-
-/** UTF-16 units of the name of a call. */
-const MAX_NAME = 64;
 
 const STATUSES: readonly ToolStatus[] = ["pending", "in_progress", "completed", "failed"];
 
@@ -55,14 +51,6 @@ export function childCallOf(update: unknown): ChildCallPart | undefined {
   const fields = fieldsOf(update);
   const id = textOf(fields["toolCallId"]);
   return id === undefined ? undefined : { ...partialCall(fields), id };
-}
-
-/**
- * A name that rules and grants can go by. Many agents give none, and a title is a whole command: then
- * the kind of the call takes its place, which is one of a few words.
- */
-function plainName(name: string): string {
-  return oneLine(name, MAX_NAME).replace(/[^\w./-]+/gu, "_");
 }
 
 function chunk(type: "text" | "thought", update: Fields): ChildUpdate[] {

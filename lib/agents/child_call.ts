@@ -6,17 +6,24 @@
  */
 import type { ChildCall, ChildCallPart } from "./child_connection.ts";
 
-/**
- * Returns a call from all that was said of it: what the agent never said is filled in. Where it names
- * no tool the title stands for the name, and changes with it.
- */
+/** Returns a call from all that was said of it: what the agent never said is filled in. */
 export function wholeCall(part: ChildCallPart): ChildCall {
   const title = part.title ?? part.name ?? "a tool call without a title";
+  const kind = part.kind ?? "other";
   return {
     ...part,
     title,
-    name: part.name ?? title,
-    kind: part.kind ?? "other",
+    name: part.name ?? (kind === "other" ? nameOf(title) : kind),
+    kind,
     input: part.input ?? {},
   };
+}
+
+/**
+ * Where an agent names no tool, the kind of the call stands for its name: one of a few words, by which
+ * rules and grants can go. A call without either goes by its whole title, in which no slash may look
+ * like the path of an agent.
+ */
+function nameOf(title: string): string {
+  return title.replaceAll("%", "%25").replaceAll("/", "%2F");
 }

@@ -28,7 +28,7 @@ export type ChildUpdate =
 /** A tool call of an asked agent. */
 export interface ChildCall {
   readonly id: string;
-  /** The tool's name where the agent gives it, else its title. */
+  /** The tool's name where the agent gives it, else the kind of the call, else its title. */
   readonly name: string;
   readonly title: string;
   readonly kind: ToolKind;

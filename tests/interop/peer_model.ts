@@ -1,0 +1,245 @@
+/**
+ * A scripted model server for programs that no one here wrote: chat completions and the responses API,
+ * streamed or whole, with one script behind both.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What the model does. */
+export type PeerReply =
+  | { readonly text: string }
+  | { readonly call: { readonly name: string; readonly arguments: unknown } }
+  /** Never answers. */
+  | { readonly hang: true };
+
+/** What the model was asked, whatever the wire. */
+export interface PeerRequest {
+  /** The text of all user messages. */
+  readonly question: string;
+  /** The results of tools after the last user message. */
+  readonly results: readonly string[];
+  /** Names of the tools that were offered. */
+  readonly tools: readonly string[];
+  readonly authorization: string | undefined;
+}
+
+/** The script: what to answer. */
+export type PeerScript = (request: PeerRequest) => PeerReply;
+
+// deno-lint-ignore no-explicit-any
+type Json = any;
+
+/** A server that runs. */
+export class PeerModel implements AsyncDisposable {
+  readonly requests: PeerRequest[] = [];
+  readonly #script: PeerScript;
+  readonly #server = createServer((request, response) => void this.#handle(request, response));
+  #calls = 0;
+
+  /** Use {@linkcode startPeerModel}. */
+  constructor(script: PeerScript) {
+    this.#script = script;
+  }
+
+  /** The address: `http://127.0.0.1:<port>/v1`. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+  }
+
+  /** Starts to listen. */
+  listen(): Promise<void> {
+    return new Promise((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const path = request.url ?? "/";
+      const body = await bodyOf(request);
+      if (path.endsWith("/models")) {
+        return sendJson(response, { object: "list", data: [{ id: "mock", object: "model" }] });
+      }
+      const wire = path.endsWith("/chat/completions")
+        ? CHAT
+        : path.endsWith("/responses")
+        ? RESPONSES
+        : undefined;
+      if (wire === undefined) return sendJson(response, { error: { message: "no" } }, 404);
+      const asked = { ...wire.read(body), authorization: request.headers.authorization };
+      this.requests.push(asked);
+      const reply = this.#script(asked);
+      if ("hang" in reply) return;
+      const id = `call_${++this.#calls}`;
+      if (body.stream !== true) return sendJson(response, wire.whole(reply, id));
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      for (const event of wire.events(reply, id)) {
+        const name = typeof event.type === "string" ? `event: ${event.type}\n` : "";
+        response.write(`${name}data: ${JSON.stringify(event)}\n\n`);
+      }
+      response.end(wire === CHAT ? "data: [DONE]\n\n" : "");
+    } catch {
+      response.destroy();
+    }
+  }
+}
+
+/** Starts a server on a free port of 127.0.0.1. */
+export async function startPeerModel(script: PeerScript): Promise<PeerModel> {
+  const server = new PeerModel(script);
+  await server.listen();
+  return server;
+}
+
+type Answer = Exclude<PeerReply, { readonly hang: true }>;
+
+interface Wire {
+  read(body: Json): Omit<PeerRequest, "authorization">;
+  whole(reply: Answer, id: string): Json;
+  events(reply: Answer, id: string): Json[];
+}
+
+const USAGE = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
+
+const CHAT: Wire = {
+  read: (body) => {
+    const messages: Json[] = body.messages ?? [];
+    const last = messages.findLastIndex((m) => m.role === "user");
+    return {
+      question: messages.filter((m) => m.role === "user").map((m) => textOf(m.content)).join("\n"),
+      results: messages.slice(last + 1).filter((m) => m.role === "tool")
+        .map((m) => textOf(m.content)),
+      tools: (body.tools ?? []).map((tool: Json) => String(tool.function?.name)),
+    };
+  },
+  whole: (reply, id) => ({
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "mock",
+    choices: [{ index: 0, message: chatMessage(reply, id), finish_reason: chatFinish(reply) }],
+    usage: USAGE,
+  }),
+  events: (reply, id) => {
+    const chunk = (choices: Json[], more: Json = {}) => ({
+      id: "c",
+      object: "chat.completion.chunk",
+      created: 1,
+      model: "mock",
+      choices,
+      ...more,
+    });
+    const message = chatMessage(reply, id);
+    const calls = message.tool_calls?.map((call: Json) => ({ index: 0, ...call }));
+    const delta = { ...message, ...(calls === undefined ? {} : { tool_calls: calls }) };
+    return [
+      chunk([{ index: 0, delta, finish_reason: null }]),
+      chunk([{ index: 0, delta: {}, finish_reason: chatFinish(reply) }]),
+      chunk([], { usage: USAGE }),
+    ];
+  },
+};
+
+function chatMessage(reply: Answer, id: string): Json {
+  if ("text" in reply) return { role: "assistant", content: reply.text };
+  const { name } = reply.call;
+  const text = JSON.stringify(reply.call.arguments);
+  return {
+    role: "assistant",
+    content: "",
+    tool_calls: [{ id, type: "function", function: { name, arguments: text } }],
+  };
+}
+
+const chatFinish = (reply: Answer) => "text" in reply ? "stop" : "tool_calls";
+
+const RESPONSES: Wire = {
+  read: (body) => {
+    const items: Json[] = typeof body.input === "string"
+      ? [{ role: "user", content: body.input }]
+      : body.input ?? [];
+    const last = items.findLastIndex((item) => item.role === "user");
+    return {
+      question: items.filter((item) => item.role === "user").map((item) => textOf(item.content))
+        .join("\n"),
+      results: items.slice(last + 1).filter((item) => /_output$/u.test(item.type ?? ""))
+        .map((item) => textOf(item.output)),
+      tools: (body.tools ?? []).map((tool: Json) => String(tool.name)),
+    };
+  },
+  whole: (reply, id) => ({
+    id: "r",
+    object: "response",
+    status: "completed",
+    model: "mock",
+    output: [responsesItem(reply, id)],
+    usage: { input_tokens: 10, output_tokens: 2, total_tokens: 12 },
+  }),
+  events: (reply, id) => {
+    const item = responsesItem(reply, id);
+    const response = RESPONSES.whole(reply, id);
+    return [
+      { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+      {
+        type: "response.output_item.added",
+        output_index: 0,
+        item: { ...item, status: "in_progress" },
+      },
+      ..."text" in reply
+        ? [{
+          type: "response.output_text.delta",
+          item_id: item.id,
+          output_index: 0,
+          content_index: 0,
+          delta: reply.text,
+        }]
+        : [],
+      { type: "response.output_item.done", output_index: 0, item },
+      { type: "response.completed", response },
+    ];
+  },
+};
+
+function responsesItem(reply: Answer, id: string): Json {
+  if ("text" in reply) {
+    const content = [{ type: "output_text", text: reply.text, annotations: [] }];
+    return { type: "message", id: `msg_${id}`, role: "assistant", status: "completed", content };
+  }
+  const { name } = reply.call;
+  return {
+    type: "function_call",
+    id: `fc_${id}`,
+    call_id: id,
+    name,
+    arguments: JSON.stringify(reply.call.arguments),
+    status: "completed",
+  };
+}
+
+function textOf(content: Json): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return content === undefined ? "" : JSON.stringify(content);
+  return content.map((part) => typeof part === "string" ? part : part.text ?? "").join("\n");
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Json> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(chunk as Uint8Array);
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+  } catch {
+    return {};
+  }
+}
+
+function sendJson(response: ServerResponse, body: Json, status = 200): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
