@@ -80,5 +80,6 @@ test("leave for the session is for the name of the question, where titles stand 
   // The same id under another title is another call.
   await bob.permission({ id: "1", title: "rm -rf x" }, { signal: NEVER });
   assert.equal(asked.length, 2);
-  assert.equal(asked[1]?.call.name, "bob/rm -rf x");
+  assert.equal(asked[1]?.call.title, "rm -rf x");
+  assert.notEqual(asked[1]?.call.name, asked[0]?.call.name);
 });
