@@ -8,6 +8,8 @@ import process from "node:process";
 import { EXIT } from "../base/ends.ts";
 import { messageOf, UsageError, UserError } from "../base/errors.ts";
 import { exitProcess } from "../platform/exit.ts";
+import { writeText } from "../platform/output.ts";
+import { installShutdown } from "../platform/shutdown.ts";
 import { terminalInfo } from "../platform/terminal.ts";
 import { type CommandLine, parseCommandLine } from "./command_line.ts";
 import { createLifetime, type Io, type Lifetime } from "./mode.ts";
@@ -21,13 +23,17 @@ const SHUTDOWN_MS = 1800;
  * @param args the words after the program's name.
  */
 export async function runProgram(args: readonly string[]): Promise<never> {
+  // What follows from an output that failed, a cancelled turn, would only hide the reason.
+  let ended = false;
   const io: Io = {
     env: process.env,
     cwd: process.cwd(),
     terminal: terminalInfo({ env: process.env }),
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    out: (text) => writeText("stdout", text),
+    err: (text) => ended ? undefined : writeText("stderr", text),
   };
+  // Losing stderr loses messages, not the work: also before anything else listens.
+  process.stderr.on("error", () => {});
   const lifetime = createLifetime();
   let told = false;
   const onTold = () => {
@@ -36,7 +42,15 @@ export async function runProgram(args: readonly string[]): Promise<never> {
   };
   let status: number;
   try {
-    status = await run(parseCommandLine(args), { io, lifetime, onTold });
+    status = await run(parseCommandLine(args), {
+      io,
+      lifetime,
+      onTold,
+      onOutputFailure: (sentence) => {
+        io.err(`mm: ${sentence}\n`);
+        ended = true;
+      },
+    });
   } catch (thrown) {
     status = report(thrown, io);
   }
@@ -67,10 +81,23 @@ interface RunParts {
   readonly lifetime: Lifetime;
   /** Ends everything because something outside wants it. */
   readonly onTold: () => Promise<void>;
+  /** Takes a sentence: why the output cannot be written. */
+  readonly onOutputFailure: (sentence: string) => void;
 }
 
-async function run(line: CommandLine, { io, lifetime, onTold }: RunParts): Promise<number> {
+async function run(line: CommandLine, parts: RunParts): Promise<number> {
   const { mode, options } = line;
+  const { io, lifetime, onTold, onOutputFailure } = parts;
+  // These modes take Ctrl-C themselves: it cancels the turn.
+  const ownInterrupt = mode.kind === "line" || mode.kind === "prompt" || mode.kind === "ask";
+  installShutdown({
+    onShutdown: onTold,
+    onOutputFailure,
+    graceMs: SHUTDOWN_MS,
+    signals: ownInterrupt ? ["SIGTERM", "SIGHUP"] : ["SIGTERM", "SIGHUP", "SIGINT"],
+    // For a protocol, a reader that is gone is the end of the connection.
+    ...(mode.kind === "acp" ? { closedOutputStatus: 0 } : {}),
+  });
   switch (mode.kind) {
     case "version": {
       const { versionLine } = await import("./version_line.ts");
@@ -93,16 +120,6 @@ async function run(line: CommandLine, { io, lifetime, onTold }: RunParts): Promi
           '-p "<prompt>" for one turn, or --ask <agent> to ask an agent (mm -help lists all)',
       );
   }
-  const { installShutdown } = await import("../platform/shutdown.ts");
-  // These modes take Ctrl-C themselves: it cancels the turn.
-  const ownInterrupt = mode.kind === "line" || mode.kind === "prompt" || mode.kind === "ask";
-  installShutdown({
-    onShutdown: onTold,
-    graceMs: SHUTDOWN_MS,
-    signals: ownInterrupt ? ["SIGTERM", "SIGHUP"] : ["SIGTERM", "SIGHUP", "SIGINT"],
-    // For a protocol, a reader that is gone is the end of the connection.
-    ...(mode.kind === "acp" ? { closedOutputStatus: 0 } : {}),
-  });
   const context = { options, io, lifetime };
   switch (mode.kind) {
     case "line":

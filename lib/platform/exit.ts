@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { Writable } from "node:stream";
 import process from "node:process";
 import { clearTimeout, setTimeout } from "node:timers";
+import { textFlushed } from "./output.ts";
 import { stdoutFlushed } from "./stdout_bytes.ts";
 
 /** Options of {@linkcode exitProcess}. */
@@ -25,7 +25,7 @@ export interface ExitOptions {
  */
 export async function exitProcess(code: number, options: ExitOptions = {}): Promise<never> {
   const flushed = stdoutFlushed().then(() =>
-    Promise.all([flush(process.stdout), flush(process.stderr)])
+    Promise.all([textFlushed(process.stdout), textFlushed(process.stderr)])
   );
   let timer: ReturnType<typeof setTimeout> | undefined;
   const { flushMs = Infinity } = options;
@@ -39,12 +39,4 @@ export async function exitProcess(code: number, options: ExitOptions = {}): Prom
     await flushed;
   }
   process.exit(code);
-}
-
-function flush(stream: Writable): Promise<void> {
-  if (stream.destroyed || stream.writableEnded) return Promise.resolve();
-  return new Promise((resolve) => {
-    stream.once("error", () => resolve());
-    stream.write("", () => resolve());
-  });
 }

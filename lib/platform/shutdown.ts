@@ -7,6 +7,7 @@ import { constants } from "node:os";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { exitProcess } from "./exit.ts";
+import { outputFailure } from "./output.ts";
 
 /** Signals that ask a program to end. */
 export type ShutdownSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
@@ -18,6 +19,11 @@ export interface ShutdownOptions {
    * output any more.
    */
   onShutdown(reason: string): Promise<void>;
+  /**
+   * Takes, as a sentence without a final period, why the output could not be written where somebody
+   * could still read it: a full disk. Called before `onShutdown`.
+   */
+  readonly onOutputFailure?: (sentence: string) => void;
   /** Milliseconds `onShutdown` may take before the process ends all the same. */
   readonly graceMs: number;
   /** @default {["SIGTERM", "SIGHUP"]} */
@@ -38,9 +44,13 @@ const FLUSH_MS = 500;
 /** The status of a program that writes to a closed pipe, by convention. */
 const EXIT_BROKEN_PIPE = 128 + 13;
 
+/** The status where an output could not be written. */
+const EXIT_FAILED = 1;
+
 /**
  * Makes the first signal run `onShutdown` and end the process with 128 plus the signal's number.
- * An output that nobody reads any more ends it quietly in the same way, with 141 unless said otherwise.
+ * An output that nobody reads any more ends it quietly in the same way, with 141 unless said otherwise;
+ * one that cannot be written, with 1 and the reason.
  *
  * @returns a function that takes the handlers away again.
  */
@@ -69,13 +79,12 @@ export function installShutdown(options: ShutdownOptions): () => void {
     process.on(signal, handler);
     return { signal, handler };
   });
-  const onOutputError = (error: { readonly code?: string }) => {
+  const onOutputError = (error: Error & { readonly code?: string }) => {
+    if (first !== undefined) return;
     // EIO: the terminal is gone.
-    if (error.code === "EPIPE" || error.code === "EIO") {
-      if (first === undefined) void shutDown("stdout", closedOutputStatus);
-    } else {
-      throw error;
-    }
+    const unread = error.code === "EPIPE" || error.code === "EIO";
+    if (!unread) options.onOutputFailure?.(outputFailure(error));
+    void shutDown("stdout", unread ? closedOutputStatus : EXIT_FAILED);
   };
   process.stdout.on("error", onOutputError);
   // Losing stderr loses messages, not the work.
