@@ -55,6 +55,9 @@ export function secretsOf(config: AgentConfig): string[] {
   return [
     ...modelSecrets(config),
     ...config.agents.flatMap((entry) => Object.values(entry.env ?? {})),
+    ...config.mcpServers.flatMap((server) =>
+      Object.values(("url" in server ? server.headers : server.env) ?? {})
+    ),
   ];
 }
 

@@ -4,11 +4,12 @@
  * @module
  */
 import { formatDuration } from "../base/duration.ts";
+import { TOOL_NAMES } from "../config/tool_names.ts";
 import type { AgentConfig } from "../config/types.ts";
 import { McpHost } from "../mcp/host.ts";
 import { createStartChild } from "../platform/child.ts";
 import { createReaper } from "../platform/reaper.ts";
-import { BUILTIN_TOOL_NAMES, selectTools } from "../tools/tool_names.ts";
+import { selectTools } from "../tools/tool_names.ts";
 import { modelSecrets } from "./agent_pool.ts";
 import type { CheckRow } from "./check_table.ts";
 import type { Io, Lifetime } from "./mode.ts";
@@ -52,8 +53,8 @@ export async function checkMcpServers(options: CheckMcpOptions): Promise<CheckRo
       const parts = [label === "" ? name : label, count, `ready in ${took}`];
       return { what, ok: true, detail: parts.join(", ") };
     });
-    const names = [...BUILTIN_TOOL_NAMES, "ask_agent", ...session.tools.map((tool) => tool.name)];
-    const unknown = rows.every(({ ok }) => ok) ? chosen.unknown(names, { mcpKnown: true }) : [];
+    const names = [...TOOL_NAMES, ...session.tools.map((tool) => tool.name)];
+    const unknown = rows.every(({ ok }) => ok) ? chosen.unknown(names) : [];
     return [
       ...rows,
       // An editor may bring a server of that name, so this is no failure.

@@ -1,23 +1,9 @@
 /**
- * Names of tools, and the list of them in a configuration.
+ * The list of tools in a configuration.
  *
  * @module
  */
 import { nearest } from "../base/nearest.ts";
-
-/** The tools of this folder, in the order of `builtinTools()`; loading them is not needed to know it. */
-export const BUILTIN_TOOL_NAMES: readonly string[] = [
-  "bash",
-  "read",
-  "write",
-  "edit",
-  "glob",
-  "grep",
-  "ls",
-  "fetch",
-  "todo",
-  "ask_user",
-];
 
 /** An entry of a list that names no tool. */
 export interface UnknownToolName {
@@ -30,15 +16,8 @@ export interface UnknownToolName {
 export interface ToolSelection {
   /** Says whether the agent has the tool with this name. */
   readonly has: (name: string) => boolean;
-  /**
-   * Returns the entries that name none of the given tools. An entry for an MCP server
-   * (`mcp__server__*`) counts only when a tool of that server is among them or when `mcpKnown` says
-   * that all servers have told their tools.
-   */
-  readonly unknown: (
-    names: readonly string[],
-    options?: { readonly mcpKnown?: boolean },
-  ) => readonly UnknownToolName[];
+  /** Returns the entries that name none of the given tools. */
+  readonly unknown: (names: readonly string[]) => readonly UnknownToolName[];
 }
 
 /**
@@ -51,15 +30,11 @@ export function selectTools(entries: readonly string[] | undefined): ToolSelecti
   const matchers = entries.map((entry) => ({ entry, matches: matcherOf(entry.trim()) }));
   return {
     has: (name) => matchers.some(({ matches }) => matches(name)),
-    unknown: (names, { mcpKnown = false } = {}) =>
-      matchers
-        .filter(({ entry, matches }) =>
-          !names.some(matches) && (mcpKnown || !entry.trim().startsWith("mcp__"))
-        )
-        .map(({ entry }) => {
-          const near = nearest(entry, names);
-          return near === undefined ? { entry } : { entry, nearest: near };
-        }),
+    unknown: (names) =>
+      matchers.filter(({ matches }) => !names.some(matches)).map(({ entry }) => {
+        const near = nearest(entry, names);
+        return near === undefined ? { entry } : { entry, nearest: near };
+      }),
   };
 }
 
