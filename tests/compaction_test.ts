@@ -16,8 +16,9 @@ import {
   type Reply,
   type Rule,
 } from "./support/model_server.ts";
-import { oneAgent } from "./support/one_agent.ts";
+import { oneAgent, writeAgent } from "./support/one_agent.ts";
 import { type TestProject, withProject } from "./support/project.ts";
+import { conversationFiles, linesOf } from "./support/saved_files.ts";
 import { textOfMessage } from "./support/wire.ts";
 
 const MARK = "[Summary of the conversation";
@@ -315,4 +316,121 @@ test("there is nothing to compress in a conversation that did not begin", () =>
     const server = await oneAgent(p, always({ text: "Hi." }), SMALL);
     assert.match(await line(p, ["/compact"]), /There is nothing to compress yet\./);
     assert.equal(server.requests.length, 0);
+  }));
+
+test("a compressed conversation is shown whole and goes on from its summary when it is resumed", () =>
+  withProject(async (p) => {
+    const server: ModelServer = await oneAgent(p, [
+      summary(() => server),
+      onUser("Two", { text: "Dos." }),
+      onUser("Three", { text: "Tres." }),
+      always({ text: long("Uno.", 3000) }),
+    ], SMALL);
+    await line(p, ["One", "/compact", "Two"]);
+    const before = server.requests.at(-1)?.messages ?? [];
+    const shown = await line(p, ["Three"], ["-continue"]);
+    assert.match(shown, /> One\n[\s\S]*Uno\. lorem[\s\S]*> Two\n[\s\S]*Dos\./);
+    assert.match(shown, /The conversation was compressed: about \d+ tokens became \d+\./);
+    const after = server.requests.at(-1)?.messages ?? [];
+    assert.deepEqual(after.slice(0, before.length), before);
+    assert.deepEqual(lastMessages(server).slice(before.length), ["assistant: Dos.", "user: Three"]);
+    const [{ path } = { path: "" }] = await conversationFiles(p);
+    const lines = await linesOf(path);
+    assert.ok(lines.some(({ message }) => message?.text?.startsWith("Uno. lorem")), "on disk");
+  }));
+
+test("a turn that was compressed in the middle is resumed without a word more", () =>
+  withProject(async (p) => {
+    let round = 0;
+    const server: ModelServer = await oneAgent(p, [
+      summary(() => server, "Rounds were made."),
+      onUser("And now?", { text: "Nothing." }),
+      always(() =>
+        ++round > 6 ? { text: "All done." } : {
+          toolCalls: [{
+            name: "bash",
+            arguments: { command: `echo ${round}; head -c 3000 /dev/zero | tr '\\0' x` },
+          }],
+        }
+      ),
+    ], SMALL);
+    await line(p, ["Do the rounds"]);
+    const before = server.requests.at(-1)?.messages ?? [];
+    assert.ok(summaryRequests(server).length >= 1);
+    await line(p, ["And now?"], ["-continue"]);
+    const after = server.requests.at(-1)?.messages ?? [];
+    assert.deepEqual(after.slice(0, before.length), before);
+    assert.equal(after.length, before.length + 2);
+  }));
+
+test("an editor with a place for compressions is told of them; another one reads notices", () =>
+  withProject(async (p) => {
+    const server: ModelServer = await oneAgent(p, [
+      summary(() => server, "They greeted."),
+      always({ text: long("Hello.", 3000) }),
+    ], SMALL);
+    for (const modern of [true, false]) {
+      const editor = p.editor();
+      await editor.initialize(
+        modern ? { clientCapabilities: { session: { compaction: {}, notices: {} } } } : {},
+      );
+      const session = await editor.newSession();
+      await editor.prompt(session, "Hi");
+      await editor.prompt(session, "/compact");
+      const updates = editor.updatesOf(session, "compaction_update");
+      const chunks = editor.updatesOf(session, "compaction_summary_chunk");
+      assert.match(editor.text(session), /The conversation was compressed: about/);
+      if (!modern) {
+        assert.deepEqual([...updates, ...chunks], []);
+        assert.match(editor.thoughts(session), /^Compressing the conversation: about \d+/);
+        continue;
+      }
+      assert.deepEqual(updates.map(({ status }) => status), ["in_progress", "completed"]);
+      assert.equal(updates[0].compactionId, updates[1].compactionId);
+      assert.deepEqual(updates[1].summary, [{ type: "text", text: "They greeted." }]);
+      assert.equal(chunks.map(({ content }) => content.text).join(""), "They greeted.");
+      // A second conversation begins in the other editor.
+      server.allowNewPrefix();
+    }
+  }));
+
+test("the declared window counts, whatever the server says, and stands in the banner", () =>
+  withProject(async (p) => {
+    const server = await p.model({ window: 2048, reply: always({ text: "Hi." }) });
+    await writeAgent(p, server, { ...SMALL, contextWindow: 3000 });
+    const small = await line(p, ["/status"]);
+    assert.match(small, /^mm · llamacpp\/m · window 3000 tokens\n/);
+    assert.match(
+      small,
+      /! contextWindow declares 3000 tokens, and the server says that it has 2048/,
+    );
+    assert.match(small, /model: llamacpp\/m at .*, window 3000 tokens/);
+    await writeAgent(p, server, { ...SMALL, contextWindow: 1500 });
+    assert.doesNotMatch(await line(p, ["/status"]), /declares/, "a smaller one is a choice");
+  }));
+
+test("what the server counts wins over the estimate", () =>
+  withProject(async (p) => {
+    // 1200 characters are 343 tokens by the estimate; the server counts one for each character.
+    const answer = "字".repeat(1200);
+    let characters = 0;
+    const counted = (request: { readonly messages: readonly unknown[] }): Reply => {
+      characters = JSON.stringify(request.messages).length;
+      return { text: answer, usage: { prompt_tokens: characters, completion_tokens: 1200 } };
+    };
+    const server: ModelServer = await oneAgent(p, [
+      summary(() => server, "短い。"),
+      always(counted),
+    ], { ...SMALL, tools: [] });
+    const shown = await line(p, ["a", "b", "c", "d"]);
+    assert.ok(summaryRequests(server).length >= 1, shown);
+    const [first] = summaryRequests(server);
+    assert.ok((first?.lastUser.length ?? Infinity) < 4096, "the request for a summary fits too");
+
+    const estimating: ModelServer = await p.model({
+      reply: always({ text: answer, usage: false }),
+    });
+    await writeAgent(p, estimating, { ...SMALL, tools: [] });
+    await line(p, ["a", "b", "c", "d"]);
+    assert.equal(summaryRequests(estimating).length, 0, "by characters / 3.5 nothing is due");
   }));

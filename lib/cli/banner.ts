@@ -24,8 +24,11 @@ export function bannerText(
 ): string {
   const { host, cwd, yolo, instructions, paint } = options;
   const shown = (text: string) => visibleText(oneLine(text, 200));
+  // What the server says of its window comes later, and only where nothing is declared.
+  const { contextWindow } = host.config.model;
+  const window = contextWindow === undefined ? "" : ` · window ${contextWindow} tokens`;
   const lines = [
-    `${paint.bold(shown(host.title))} · ${shown(host.label)}`,
+    `${paint.bold(shown(host.title))} · ${shown(host.label)}${window}`,
     `in ${shown(cwd)}`,
     yolo ? "yolo is on: calls run without a question" : "calls that change things ask first",
   ];

@@ -7,6 +7,7 @@ import { createPaint } from "./paint.ts";
 
 test("bannerText() names the agent, its model, the directory, yolo and who can be asked", () => {
   const config = {
+    model: {},
     agents: [{ name: "bob", path: "/bob.yaml", description: "Reviews" }],
   } as unknown as AgentConfig;
   const host = { title: "My agent\x1b[2J", label: "x/y", config };
@@ -19,13 +20,14 @@ test("bannerText() names the agent, its model, the directory, yolo and who can b
   });
   assert.match(banner, /^My agent\\x1b\[2J · x\/y\nin \/work\nyolo is on.*\n\/ask-bob Reviews\n/u);
   const careful = bannerText({
-    host,
+    host: { ...host, config: { ...config, model: { contextWindow: 4096 } } },
     cwd: "/work",
     yolo: false,
     instructions: "a file",
     paint: createPaint(false),
   });
   assert.doesNotMatch(careful, /yolo is on/u);
+  assert.match(careful, /^My agent.* · x\/y · window 4096 tokens\n/u);
   assert.match(careful, /\nproject instructions: a file\n/u);
   assert.doesNotMatch(banner, /instructions/u);
 });

@@ -112,7 +112,14 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
     if (!reached) known = undefined;
     contextWindow = config.contextWindow ?? facts.contextWindow;
     images = config.images ?? facts.images ?? (reached ? endpoint.preset.images : undefined);
-    return { ...facts, ...defined("contextWindow", contextWindow), ...defined("images", images) };
+    return {
+      ...facts,
+      ...defined("contextWindow", contextWindow),
+      ...(facts.contextWindow === contextWindow
+        ? {}
+        : defined("serverWindow", facts.contextWindow)),
+      ...defined("images", images),
+    };
   }
 
   async function complete(request: ModelRequest, to: CompleteOptions): Promise<ModelReply> {

@@ -112,6 +112,8 @@ export interface CompleteOptions {
 export interface ModelFacts {
   /** The window in tokens. */
   readonly contextWindow?: number;
+  /** What the server says of the window, where the configuration declares another one. */
+  readonly serverWindow?: number;
   /** Requests the server works on at the same time. */
   readonly slots?: number;
   readonly images?: boolean;

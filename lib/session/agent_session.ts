@@ -31,6 +31,7 @@ import { modelCommand } from "./model_command.ts";
 import type { SessionModel } from "./session_model.ts";
 import { commandsOf, type InfoName, readCommand } from "./slash.ts";
 import { typedAsk } from "./typed_ask.ts";
+import { reportWindow } from "./window_report.ts";
 import type { CommandInfo, PromptInput, PromptResult, ReplayOptions, Session } from "./types.ts";
 
 /** Options of {@linkcode AgentSession}. */
@@ -94,6 +95,8 @@ export class AgentSession implements Session {
     });
     this.#reporter = new InstructionsReporter({ ...options, emit: options.show });
     this.#instructions = this.#opened(options.opening);
+    const { model, show: emit } = options;
+    void reportWindow({ model, emit, signal: this.#closing.signal });
   }
 
   get title(): string | undefined {
