@@ -9,13 +9,22 @@ import type { EngineEvent } from "../engine/events.ts";
 import { CallOutput } from "./call_output.ts";
 import { shownCall, shownContent, shownLocations } from "./call_view.ts";
 import { boundTitle } from "./limits.ts";
+import { TerminalCall } from "./terminal_call.ts";
 
 /** Milliseconds between two updates of one call's output: each carries all that is shown of it. */
 const OUTPUT_INTERVAL_MS = 100;
 
+/** The tool whose calls are terminals. Those of asked agents have their output as text. */
+const TERMINAL_TOOL = "bash";
+
 /** Options of {@linkcode CallUpdates}. */
 export interface CallUpdatesOptions {
   readonly send: (update: SessionUpdate) => void;
+  /**
+   * The directory of commands, for a client that draws terminals: see {@linkcode TerminalCall}.
+   * @default {their output is sent as text}
+   */
+  readonly terminals?: string;
 }
 
 type EventOf<Type extends EngineEvent["type"]> = Extract<EngineEvent, { type: Type }>;
@@ -27,11 +36,14 @@ interface OpenCall {
   status: ToolStatus;
   diffs: readonly FileDiff[] | undefined;
   output?: CallOutput;
+  /** The command's terminal, where it has one; it then has no other output. */
+  readonly terminal?: TerminalCall;
 }
 
 /** Sends the updates about the calls of one session. */
 export class CallUpdates {
   readonly #send: (update: SessionUpdate) => void;
+  readonly #terminals: string | undefined;
   readonly #open = new Map<string, OpenCall>();
   /** Calls whose last output was not sent yet. */
   readonly #due = new Set<string>();
@@ -40,24 +52,41 @@ export class CallUpdates {
   /** Creates the sender. */
   constructor(options: CallUpdatesOptions) {
     this.#send = options.send;
+    this.#terminals = options.terminals;
   }
 
   /** Announces a call. */
   announce(view: ToolCallView): void {
     const shown = shownCall(view);
-    this.#open.set(view.id, { view, title: shown.title, status: "pending", diffs: view.diffs });
-    this.#send({ sessionUpdate: "tool_call", ...shown, status: "pending" });
+    const call: OpenCall = { view, title: shown.title, status: "pending", diffs: view.diffs };
+    if (this.#terminals === undefined || view.name !== TERMINAL_TOOL) {
+      this.#open.set(view.id, call);
+      return this.#send({ sessionUpdate: "tool_call", ...shown, status: "pending" });
+    }
+    const terminal = new TerminalCall(view.id, this.#terminals);
+    this.#open.set(view.id, { ...call, terminal });
+    this.#send({
+      sessionUpdate: "tool_call",
+      ...shown,
+      status: "pending",
+      content: terminal.content(),
+      _meta: { ...shown._meta, ...terminal.info() },
+    });
   }
 
   /** Reports the state of a call; at its end with everything that is shown of it. */
   update(event: EventOf<"tool_update">): void {
     const { callId, status, text, diffs, locations } = event;
     const call = this.#open.get(callId);
+    const ran = call?.status === "in_progress" || event.exit !== undefined;
     if (call !== undefined) {
       call.status = status;
       call.diffs = diffs ?? call.diffs;
     }
     this.#due.delete(callId);
+    if (call?.terminal !== undefined && (ran || status === "in_progress")) {
+      return this.#updateTerminal(call.terminal, event);
+    }
     const content = shownContent({
       kind: call?.view.kind ?? "other",
       diffs: call?.diffs ?? diffs,
@@ -78,8 +107,12 @@ export class CallUpdates {
   output(event: EventOf<"tool_output">): void {
     const call = this.#open.get(event.callId);
     if (call === undefined) return;
-    call.output ??= new CallOutput();
-    call.output.append(event.text, event.thought ?? false);
+    if (call.terminal !== undefined) {
+      call.terminal.append(event.text);
+    } else {
+      call.output ??= new CallOutput();
+      call.output.append(event.text, event.thought ?? false);
+    }
     this.#due.add(event.callId);
     if (this.#timer === undefined) this.#flush();
   }
@@ -109,12 +142,42 @@ export class CallUpdates {
     this.#due.clear();
   }
 
+  #updateTerminal(terminal: TerminalCall, event: EventOf<"tool_update">): void {
+    const { callId, status, text = "", exit, locations } = event;
+    const ended = status === "completed" || status === "failed";
+    const places = shownLocations(locations);
+    const { terminal_exit, ...output } = ended ? terminal.exit(text, exit) : {};
+    if (Object.keys(output).length > 0) {
+      this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, _meta: output });
+    }
+    this.#send({
+      sessionUpdate: "tool_call_update",
+      toolCallId: callId,
+      status,
+      // A permission question may have shown the whole command in its place.
+      content: terminal.content(),
+      ...(places.length === 0 ? {} : { locations: places }),
+      ...(ended ? { _meta: { terminal_exit } } : {}),
+    });
+    if (ended) this.#open.delete(callId);
+  }
+
+  #sendOutput(callId: string, terminal: TerminalCall): void {
+    const output = terminal.output();
+    if (output === undefined) return;
+    this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, _meta: output });
+  }
+
   #flush(): void {
     this.#timer = undefined;
     if (this.#due.size === 0) return;
     for (const callId of this.#due) {
       const call = this.#open.get(callId);
       if (call === undefined) continue;
+      if (call.terminal !== undefined) {
+        this.#sendOutput(callId, call.terminal);
+        continue;
+      }
       const text = call.output?.text() ?? "";
       this.#send({
         sessionUpdate: "tool_call_update",

@@ -4,6 +4,7 @@
  * @module
  */
 import type { InitializeRequest, InitializeResponse } from "@agentclientprotocol/sdk";
+import { TERMINAL_OUTPUT } from "./terminal_call.ts";
 
 /** The one version of the protocol this agent speaks. */
 const VERSION = 1;
@@ -16,6 +17,8 @@ export interface ClientAbilities {
   readonly compactions: boolean;
   /** It shows forms. */
   readonly forms: boolean;
+  /** It draws the output of commands as a terminal: see `terminal_call.ts`. */
+  readonly terminals: boolean;
   /** It is an mm that asks this agent; nobody there chooses a model. */
   readonly asks: boolean;
 }
@@ -25,6 +28,7 @@ export const NO_ABILITIES: ClientAbilities = {
   notices: false,
   compactions: false,
   forms: false,
+  terminals: false,
   asks: false,
 };
 
@@ -34,6 +38,7 @@ export function abilitiesOf(request: InitializeRequest): ClientAbilities {
     notices: Boolean(request.clientCapabilities?.session?.notices),
     compactions: Boolean(request.clientCapabilities?.session?.compaction),
     forms: Boolean(request.clientCapabilities?.elicitation?.form),
+    terminals: request.clientCapabilities?._meta?.[TERMINAL_OUTPUT] === true,
     asks: request.clientInfo?.name === "mm",
   };
 }

@@ -180,6 +180,7 @@ export class Sessions {
       send: (update) => send(id, update),
       notices: options.abilities.notices,
       compactions: options.abilities.compactions,
+      ...(options.abilities.terminals ? { terminals: cwd } : {}),
     });
     const session = await options.begin({
       cwd,

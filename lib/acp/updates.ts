@@ -20,6 +20,8 @@ export interface SessionUpdatesOptions {
   readonly notices: boolean;
   /** Whether the client takes updates about compressions. @default {false} */
   readonly compactions?: boolean;
+  /** The session's directory, for a client that draws terminals. @default {it does not} */
+  readonly terminals?: string;
 }
 
 type EventOf<Type extends EngineEvent["type"]> = Extract<EngineEvent, { type: Type }>;
@@ -45,7 +47,10 @@ export class SessionUpdates {
   /** Creates the updates of one session. */
   constructor(options: SessionUpdatesOptions) {
     this.#options = options;
-    this.#calls = new CallUpdates({ send: (update) => this.send(update) });
+    this.#calls = new CallUpdates({
+      send: (update) => this.send(update),
+      ...(options.terminals === undefined ? {} : { terminals: options.terminals }),
+    });
   }
 
   /** Whether the person was shown any text since the prompt began. */

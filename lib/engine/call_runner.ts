@@ -107,6 +107,7 @@ export async function runCall(
     text: result.text,
     ...(result.diffs === undefined ? {} : { diffs: result.diffs }),
     ...(result.locations === undefined ? {} : { locations: result.locations }),
+    ...(result.exit === undefined ? {} : { exit: result.exit }),
   });
   return {
     // Tools keep to the limit themselves; this holds it for all of them.

@@ -6,6 +6,7 @@
 import type { End } from "../base/ends.ts";
 import type { PlanEntry } from "../base/plan.ts";
 import type { FileDiff, Location, ToolCallView, ToolStatus } from "../base/tool_call.ts";
+import type { ProcessEnd } from "../platform/process.ts";
 
 /** One event of a turn. */
 export type EngineEvent =
@@ -35,6 +36,8 @@ export type EngineEvent =
     readonly text?: string;
     readonly diffs?: readonly FileDiff[];
     readonly locations?: readonly Location[];
+    /** How the process of a command ended. */
+    readonly exit?: ProcessEnd;
   }
   /** A piece of what a running call produces: output of a command, words of an asked agent. */
   | {

@@ -107,6 +107,7 @@ function isEvent(value: unknown): boolean | "unknown" {
     }
     case "tool_update":
       return areTexts(value["callId"]) && isTextOr(value["text"]) && areChanges(value) &&
+        isExitOr(value["exit"]) &&
         (value["status"] === "completed" || value["status"] === "failed");
     default:
       return "unknown";
@@ -134,6 +135,14 @@ function areChanges(value: Fields): boolean {
     isListOr(value["diffs"], (diff) =>
       areTexts(diff["path"], diff["newText"]) &&
       (diff["oldText"] === null || typeof diff["oldText"] === "string"));
+}
+
+function isExitOr(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (!isFields(value)) return false;
+  const { code, signal } = value;
+  return (code === null || Number.isSafeInteger(code)) &&
+    (signal === null || typeof signal === "string");
 }
 
 function isFields(value: unknown): value is Fields {

@@ -50,6 +50,7 @@ export const bashTool = defineTool({
     return {
       ok: !result.timedOut && result.end.code === 0,
       text: output === "" ? `[no output] ${last}` : `${cutMiddle(output, room).text}\n${last}`,
+      exit: result.end,
     };
   },
 });

@@ -46,8 +46,13 @@ test("bash() returns both outputs and the exit status", { skip }, async (t) => {
   assert.deepEqual(await p.run("echo out; echo err >&2"), {
     ok: true,
     text: "out\nerr\n[exit status 0]",
+    exit: { code: 0, signal: null },
   });
-  assert.deepEqual(await p.run("echo no; exit 3"), { ok: false, text: "no\n[exit status 3]" });
+  assert.deepEqual(await p.run("echo no; exit 3"), {
+    ok: false,
+    text: "no\n[exit status 3]",
+    exit: { code: 3, signal: null },
+  });
   assert.equal((await p.run("true")).text, "[no output] [exit status 0]");
   assert.equal(p.shown.join(""), "out\nerr\nno\n");
 });
@@ -61,6 +66,7 @@ test(
     assert.deepEqual(await p.run("kill -SEGV $$"), {
       ok: false,
       text: "[no output] [killed by SIGSEGV]",
+      exit: { code: null, signal: "SIGSEGV" },
     });
   },
 );

@@ -6,7 +6,7 @@
 import type { End } from "../base/ends.ts";
 import type { PlanEntry } from "../base/plan.ts";
 import type { FileDiff, Location, ToolKind } from "../base/tool_call.ts";
-import type { Commands } from "../platform/process.ts";
+import type { Commands, ProcessEnd } from "../platform/process.ts";
 import type { FileViews } from "./file_views.ts";
 import type { AskUser } from "./user_question.ts";
 
@@ -58,6 +58,8 @@ export interface ToolResult {
   readonly ok: boolean;
   readonly diffs?: readonly FileDiff[];
   readonly locations?: readonly Location[];
+  /** How the process ended, for a tool that runs one. */
+  readonly exit?: ProcessEnd;
   /** How an ask ended, for a tool that is one. */
   readonly end?: End;
 }
