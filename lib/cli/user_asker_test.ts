@@ -42,7 +42,7 @@ test("a question shows its options numbered, and nothing hidden in them", async 
   });
   assert.deepEqual(answer, { kind: "answered", text: "red\u202e" });
   assert.match(shown[0] ?? "", /^❓ Which.*\n {2}1\. red.*\n {2}2\. green$/u);
-  assert.doesNotMatch(shown.join(""), /[\u001b\u202e]/u);
+  for (const hidden of ["\u001b", "\u202e"]) assert.ok(!shown.join("").includes(hidden));
 });
 
 test("an input that ends or fails says that nobody can answer; a cancel withdraws the question", async () => {
