@@ -5,6 +5,7 @@
  */
 import { isAbsolute } from "node:path";
 import type { ChildCall, ChildCallPart, ChildUpdate } from "../agents/child_connection.ts";
+import { headOf } from "../base/cut.ts";
 import type { FileDiff, Location, ToolKind, ToolStatus } from "../base/tool_call.ts";
 import { unfence } from "./call_view.ts";
 import { countOf, type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts";
@@ -21,6 +22,11 @@ const KINDS: readonly ToolKind[] = [
   "fetch",
   "other",
 ];
+
+const SEVERITIES = ["info", "warning", "error"] as const;
+
+/** UTF-16 units of a notice that are passed on. */
+const MAX_NOTICE = 2000;
 
 const STATUSES: readonly ToolStatus[] = ["pending", "in_progress", "completed", "failed"];
 
@@ -41,6 +47,8 @@ export function childUpdatesOf(update: unknown): ChildUpdate[] {
       return toolUpdate(update);
     case "usage_update":
       return usage(update);
+    case "notice":
+      return notice(update["severity"], [update["title"], update["description"]]);
     default:
       return textOf(update["sessionUpdate"]) === undefined ? [] : [{ type: "other" }];
   }
@@ -56,7 +64,8 @@ export function childCallOf(update: unknown): ChildCallPart | undefined {
 function chunk(type: "text" | "thought", update: Fields): ChildUpdate[] {
   const content = fieldsOf(update["content"]);
   // What mm says about itself is not part of the answer.
-  if (readMeta(update)["notice"] !== undefined) return [{ type: "other" }];
+  const said = readMeta(update)["notice"];
+  if (said !== undefined) return notice(said, [content["text"]]);
   if (content["type"] !== "text") {
     return textOf(content["type"]) === undefined ? [] : [{ type: "other" }];
   }
@@ -64,6 +73,13 @@ function chunk(type: "text" | "thought", update: Fields): ChildUpdate[] {
   if (typeof text !== "string") return [];
   const messageId = textOf(update["messageId"]);
   return [{ type, text, ...(messageId === undefined ? {} : { messageId }) }];
+}
+
+function notice(severity: unknown, texts: readonly unknown[]): ChildUpdate[] {
+  const text = texts.filter((part) => typeof part === "string").join("\n").trim();
+  if (text === "") return [{ type: "other" }];
+  const known = SEVERITIES.find((one) => one === severity) ?? "info";
+  return [{ type: "notice", severity: known, text: headOf(text, MAX_NOTICE) }];
 }
 
 function toolCall(update: Fields): ChildUpdate[] {

@@ -59,6 +59,7 @@ test("what an mm tells, the mm that asks it gets back", async () => {
     usage: { inputTokens: 1, outputTokens: 2, cachedTokens: 1 },
   });
   assert.deepEqual(updates.filter((update) => update.type !== "other"), [
+    { type: "notice", severity: "warning", text: "AGENTS.md is long" },
     { type: "thought", messageId: "t", text: "hm" },
     { type: "tool_call", status: "pending", call: { ...call, parentId: "c0" } },
     { type: "tool_update", callId: "c1", status: "in_progress", call: {} },

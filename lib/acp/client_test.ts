@@ -175,6 +175,8 @@ test("an agent's calls are understood from whatever it gives; the unknown is a s
         update({ sessionUpdate: "agent_message_chunk", content: { type: "image", data: "" } }),
         update({ sessionUpdate: "agent_message_chunk", content: null }),
         update({ sessionUpdate: "usage_update", used: 5, size: 10 }),
+        update({ sessionUpdate: "notice", severity: "loud", title: "I wait", description: "5 s" }),
+        update({ sessionUpdate: "notice", severity: "error" }),
         update({ sessionUpdate: "hologram", data: [1] }),
         { method: "session/update", params: "nonsense" },
         { id, result: { stopReason: "tired" } },
@@ -201,6 +203,8 @@ test("an agent's calls are understood from whatever it gives; the unknown is a s
     { type: "thought", text: "hm" },
     { type: "other" },
     { type: "usage", used: 5, size: 10 },
+    { type: "notice", severity: "info", text: "I wait\n5 s" },
+    { type: "other" },
     { type: "other" },
   ]);
   assert.deepEqual(reply.stop, { unknown: "tired" });

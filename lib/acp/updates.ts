@@ -201,6 +201,15 @@ export class SessionUpdates {
   #notice(event: EventOf<"notice">): void {
     const text = headOf(event.text, MAX_PART);
     if (text === "") return;
+    // An asked agent's notice belongs to the call that asks it, as its words do.
+    if (event.callId !== undefined) {
+      return this.#calls.output({
+        type: "tool_output",
+        callId: event.callId,
+        text: `${text}\n`,
+        thought: true,
+      });
+    }
     if (this.#prompting) this.#shown ||= event.severity !== "info";
     if (this.#options.notices) {
       return this.send({ sessionUpdate: "notice", severity: event.severity, title: text });

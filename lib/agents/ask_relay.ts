@@ -58,6 +58,8 @@ export class AskRelay {
         return;
       case "tool_update":
         return this.#callUpdate(update);
+      case "notice":
+        return this.#notice(update);
       case "usage":
       case "other":
         return;
@@ -109,6 +111,17 @@ export class AskRelay {
       this.#messages++;
     }
     emit({ type, messageId: `${this.#prefix}_${this.#messages}`, text, agent });
+  }
+
+  /** What the agent waits for is what who asks it waits for. */
+  #notice({ severity, text }: ChildUpdate & { type: "notice" }): void {
+    const { agent, emit, callId } = this.#options;
+    emit({
+      type: "notice",
+      severity,
+      text: `${agent}: ${text}`,
+      ...(callId === undefined ? {} : { callId }),
+    });
   }
 
   #callUpdate(update: ChildUpdate & { type: "tool_update" }): void {

@@ -22,6 +22,12 @@ export type ChildUpdate =
     readonly text?: string;
   }
   | { readonly type: "usage"; readonly used: number; readonly size?: number }
+  /** Something the agent says about its work, not part of the answer: a wait, a warning. */
+  | {
+    readonly type: "notice";
+    readonly severity: "info" | "warning" | "error";
+    readonly text: string;
+  }
   /** Anything else, known or not: a sign of life. */
   | { readonly type: "other" };
 

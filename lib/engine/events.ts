@@ -60,11 +60,15 @@ export type EngineEvent =
   }
   /** Work goes on, and there is nothing to show. */
   | { readonly type: "alive" }
-  /** Something the person should know: a wait, a warning. */
+  /**
+   * Something the person should know: a wait, a warning. `callId` is the `ask_agent` call whose asked
+   * agent says so.
+   */
   | {
     readonly type: "notice";
     readonly severity: "info" | "warning" | "error";
     readonly text: string;
+    readonly callId?: string;
   }
   /** The conversation is being compressed. Notices tell the same to front ends without a place for it. */
   | { readonly type: "compaction_start"; readonly compactionId: string }
