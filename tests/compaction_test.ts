@@ -12,6 +12,7 @@ import {
   always,
   inOrder,
   type ModelServer,
+  onTool,
   onUser,
   type Reply,
   type Rule,
@@ -398,15 +399,15 @@ test("the declared window counts, whatever the server says, and stands in the ba
   withProject(async (p) => {
     const server = await p.model({ window: 2048, reply: always({ text: "Hi." }) });
     await writeAgent(p, server, { ...SMALL, contextWindow: 3000 });
-    const small = await line(p, ["/status"]);
-    assert.match(small, /^mm · llamacpp\/m · window 3000 tokens\n/);
-    assert.match(
-      small,
-      /! contextWindow declares 3000 tokens, and the server says that it has 2048/,
-    );
-    assert.match(small, /model: llamacpp\/m at .*, window 3000 tokens/);
+    const mm = p.mm(["-line"]);
+    await mm.waitForOutput(/^mm · llamacpp\/m · window 3000 tokens\n/);
+    await mm.waitForOutput(/! contextWindow declares 3000 tokens, and the server says .* 2048/);
+    mm.write("/status\n");
+    await mm.waitForOutput(/model: llamacpp\/m at .*, window 3000 tokens/);
+    await mm.stop();
     await writeAgent(p, server, { ...SMALL, contextWindow: 1500 });
-    assert.doesNotMatch(await line(p, ["/status"]), /declares/, "a smaller one is a choice");
+    const smaller = await line(p, ["Hello", "/status"]);
+    assert.doesNotMatch(smaller, /declares/, "a smaller one is a choice");
   }));
 
 test("what the server counts wins over the estimate", () =>
@@ -433,4 +434,26 @@ test("what the server counts wins over the estimate", () =>
     await writeAgent(p, estimating, { ...SMALL, tools: [] });
     await line(p, ["a", "b", "c", "d"]);
     assert.equal(summaryRequests(estimating).length, 0, "by characters / 3.5 nothing is due");
+  }));
+
+test("a result that alone is too large for the window is shortened, and the turn goes on", () =>
+  withProject(async (p) => {
+    const server: ModelServer = await oneAgent(p, [
+      onUser("Read it", {
+        toolCalls: [{
+          name: "bash",
+          arguments: { command: "head -c 18000 /dev/zero | tr '\\0' x; echo; echo the end" },
+        }],
+      }),
+      onTool(/x{5000}/, () => {
+        server.allowNewPrefix();
+        return EXCEEDED[0]?.[1] ?? {};
+      }),
+      onTool("the end", { text: "I saw the end." }),
+    ], SMALL);
+    const shown = await line(p, ["Read it"]);
+    assert.match(shown, /The results of calls were shortened.* about \d+ tokens became \d+/);
+    assert.match(shown, /I saw the end\./);
+    assert.equal(server.requests.length, 3);
+    assert.match(server.requests.at(-1)?.last.text ?? "", /characters left out/);
   }));

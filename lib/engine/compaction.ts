@@ -10,6 +10,7 @@ import type { Message, ModelClient, Usage } from "../model/types.ts";
 import type { Tool } from "../tools/tool.ts";
 import { chooseCut, type Cut } from "./compaction_cut.ts";
 import { CompactionReport } from "./compaction_report.ts";
+import { shortenResults } from "./compaction_shorten.ts";
 import { ContextSize, type Observation } from "./compaction_size.ts";
 import { summarise } from "./compaction_summary.ts";
 import { summaryAndRequest, summaryPair } from "./compaction_words.ts";
@@ -33,9 +34,6 @@ const NEARLY_FULL = 0.95;
 
 /** Share of the window below which a part is not worth a request of its own. */
 const MIN_OLD_SHARE = 0.05;
-
-/** Share of what did not fit that a summary request takes at first, where no window is known. */
-const ROOM_WITHOUT_WINDOW = 0.8;
 
 /** Options of {@linkcode Compaction}. */
 export interface CompactionOptions {
@@ -71,8 +69,6 @@ export type CompactionOutcome =
 export class Compaction {
   readonly #options: CompactionOptions;
   readonly #size = new ContextSize();
-  /** Fewer tokens than a request had that the server did not take. */
-  #ceiling = Infinity;
   /** Attempts in a row that did not help. */
   #stalled = 0;
   /** Tokens after the last attempt. */
@@ -93,7 +89,6 @@ export class Compaction {
   /** Another conversation begins, or an earlier one is gone on with. */
   reset(): void {
     this.#size.reset();
-    this.#ceiling = Infinity;
     this.#begin();
   }
 
@@ -142,13 +137,14 @@ export class Compaction {
       report.off();
       return false;
     }
-    this.#ceiling = Math.min(this.#ceiling, used);
-    const cut = this.#cut(Math.min(this.#window ?? used, used), context);
-    if (cut === undefined) {
-      report.nothingToGain(used, this.#fixed(context));
-      return false;
-    }
-    return (await this.#run(cut, { ...context, focus: "", report })).kind === "done";
+    // Whatever is declared or told, the window is smaller than this.
+    const window = Math.min(this.#window ?? used, used);
+    const cut = this.#cut(window, context);
+    const outcome = cut && await this.#run(cut, { ...context, focus: "", report, room: window });
+    const helped = outcome?.kind === "done";
+    if (this.#shorten(window, context, report) || helped) return true;
+    if (cut === undefined) report.nothingToGain(used, this.#fixed(context));
+    return false;
   }
 
   /**
@@ -179,7 +175,12 @@ export class Compaction {
 
   async #run(
     cut: Cut,
-    options: CompactionContext & { readonly focus: string; readonly report: CompactionReport },
+    options: CompactionContext & {
+      readonly focus: string;
+      readonly report: CompactionReport;
+      /** Tokens that the request for a summary may take, where it is not the window. */
+      readonly room?: number;
+    },
   ): Promise<CompactionOutcome> {
     const { conversation, model, patienceMs } = this.#options;
     const { report, signal, onLife } = options;
@@ -193,7 +194,7 @@ export class Compaction {
         focus: options.focus,
         model,
         size: this.#size,
-        room: this.#window ?? before * ROOM_WITHOUT_WINDOW,
+        room: options.room ?? this.#window ?? before,
         patienceMs,
         signal,
         onEvent: (event) => {
@@ -220,16 +221,33 @@ export class Compaction {
     }
   }
 
+  /** Cuts results of calls where what is kept is still too much. Returns whether that made room. */
+  #shorten(window: number, context: CompactionContext, report: CompactionReport): boolean {
+    const { conversation, settings } = this.#options;
+    const used = this.#used(context);
+    const limit = settings.threshold * window;
+    if (used <= limit) return false;
+    const history = this.#history;
+    const rest = this.#size.of(history.filter((message) => message.role !== "tool"));
+    const room = limit - this.#fixed(context) - rest;
+    const next = shortenResults(history, this.#size.characters(Math.max(0, room)));
+    const gained = this.#size.of(history) - this.#size.of(next);
+    if (gained < MIN_GAIN * used) return false;
+    conversation.replace(next);
+    this.#size.replaced();
+    report.shortened(used, used - gained);
+    return true;
+  }
+
   /** The messages without the system message. */
   get #history(): readonly Message[] {
     const { messages } = this.#options.conversation;
     return messages[0]?.role === "system" ? messages.slice(1) : messages;
   }
 
-  /** The window in tokens: what is declared or told, and never more than the server was seen to refuse. */
+  /** The window in tokens, where it is declared or the server told it. */
   get #window(): number | undefined {
-    const window = Math.min(this.#options.model.contextWindow ?? Infinity, this.#ceiling);
-    return Number.isFinite(window) ? window : undefined;
+    return this.#options.model.contextWindow;
   }
 
   #used({ tools }: CompactionContext): number {

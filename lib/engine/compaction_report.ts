@@ -67,6 +67,17 @@ export class CompactionReport {
     this.#emit({ type: "usage", used: after, ...(size === undefined ? {} : { size }) });
   }
 
+  /** There was nothing to summarise; results of calls were cut. */
+  shortened(before: number, after: number): void {
+    this.#emit({ type: "compaction_start", compactionId: this.#id });
+    this.#emit({ type: "compaction_end", compactionId: this.#id, status: "completed" });
+    this.#notice(
+      "warning",
+      `The results of calls were shortened, for they do not fit the model's window: about ` +
+        `${before} tokens became ${after}`,
+    );
+  }
+
   /** Nothing was changed. */
   failed(reason: string): void {
     this.#emit({
