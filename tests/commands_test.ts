@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { writeAgents } from "./support/agents.ts";
+import { fakeAgent } from "./support/fake_agent.ts";
 import { always } from "./support/model_server.ts";
 import { oneAgent } from "./support/one_agent.ts";
 import { runMm } from "./support/mm.ts";
@@ -136,10 +137,10 @@ test("-check says what works, asks the model and starts every agent once", () =>
     assert.match(lines[3] ?? "", /^-- +streaming +the answer came in one piece/);
     assert.match(lines[4] ?? "", /^-- +reasoning +none seen/);
     assert.match(lines[5] ?? "", /^-- +prompt cache +not reported by the server/);
-    assert.match(lines[6] ?? "", /^OK +agent bob +.*ready in/);
+    assert.match(lines[6] ?? "", /^OK +agent bob +.*ready in .*, answered in /);
     assert.match(lines[7] ?? "", /^ +knows all about bob$/);
     assert.match(lines[8] ?? "", /^ +gated calls ask$/);
-    assert.deepEqual(server.requests.map((r) => r.model), ["you", "you"]);
+    assert.deepEqual(server.requests.map((r) => r.model).sort(), ["bob", "you", "you"]);
   }));
 
 test("-check ends with 1 and says for each part what does not work", () =>
@@ -159,11 +160,28 @@ test("-check ends with 1 and says for each part what does not work", () =>
     assert.equal(code, 1);
     assert.match(stdout, /^OK +configuration/m);
     assert.match(stdout, /^FAIL +model +.*HTTP 401: no key/m);
-    assert.match(stdout, /^OK +agent bob/m);
+    assert.match(stdout, /^FAIL +agent bob +bob failed: .*HTTP 401: no key/m);
     assert.match(stdout, /^FAIL +agent eve +.*eve\.yaml:2:1: unknown key "modle"/m);
     assert.match(stdout, /^FAIL +agent ghost +.*ghost\.yaml/m);
     assert.match(stdout, /^FAIL +agent sleepy +.*status 1/m);
     assert.match(stdout, /^FAIL +agent none +.*no-such-program-here/m);
+  }));
+
+test("-check says of an agent what it waits for, and of another vendor's only that it starts", () =>
+  withProject(async (p) => {
+    const server = await p.model({ reply: always({ text: "ready" }) });
+    const away = await p.model({ reply: [] });
+    const { url: baseUrl } = away;
+    await away.close();
+    await writeAgents(p, {
+      server,
+      bob: { baseUrl },
+      entries: { other: { command: fakeAgent({ behaviour: "stop_reason", text: "refusal" }) } },
+    });
+    const { code, stdout } = await p.runMm(["-check"]);
+    assert.equal(code, 1);
+    assert.match(stdout, /^FAIL +agent bob +bob gave no answer within .*connection refused/m);
+    assert.match(stdout, /^OK +agent other +Fake agent, ready in [^,]*$/m);
   }));
 
 test("-check with a wrong configuration says the place and tries nothing else", () =>
