@@ -35,7 +35,7 @@ const ONE = process.env.MM_TEST_SEED;
 const SEEDS = Number(process.env.MM_TEST_SEEDS ?? 1000);
 
 /** Conversations at the same time: while one waits for its server, another one works. */
-const AT_ONCE = 8;
+const AT_ONCE = 32;
 
 const MAX_ROUNDS = 5;
 
