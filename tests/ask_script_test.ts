@@ -138,6 +138,7 @@ test("with yolo off, bob's calls are refused without a question, and bob is told
     assert.ok(!p.exists("one") && !p.exists("two"));
     for (const result of resultsOf(server)) {
       assert.match(result, /yolo is off.*nobody is there to answer/);
+      assert.match(result, /the rule "bob\/bash\(touch (one|two)\)" in permissions\.allow/);
       assert.doesNotMatch(result, /rejected|user/);
     }
     assert.equal(resultsOf(server).length, 2);

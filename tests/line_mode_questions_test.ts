@@ -59,8 +59,9 @@ test("n and never reject with the true reason, and the turn goes on", () =>
     await expect("Well.");
     assert.match(
       server.requests[1]?.last.text ?? "",
-      /^Not run: the user rejected this call of bash\./,
+      /^Not run: the user rejected this call of bash\. Do not try it again in another way;/,
     );
+    assert.match(mm.stdout, /✗ bash · Not run: the user rejected this call of bash\n/);
     await say("Again");
     await answer("never");
     await expect("Well.");

@@ -145,6 +145,17 @@ test("an unknown tool, wrong arguments and broken JSON are results that say how 
       editor.toolCalls(session).map((c) => c.status),
       ["failed", "completed", "failed", "failed", "failed", "failed"],
     );
+    assert.deepEqual(
+      editor.toolCalls(session).map((c) => c.title),
+      [
+        'unknown tool "raed"',
+        "printf meant",
+        "wrong arguments for read",
+        "wrong arguments for read",
+        "wrong arguments for bash",
+        "wrong arguments for bash",
+      ],
+    );
     await asksAgain(stage);
   }));
 

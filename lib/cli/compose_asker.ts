@@ -5,10 +5,11 @@
  */
 import type { AskResult } from "../agents/ask.ts";
 import { relayedAsk } from "../agents/relayed_ask.ts";
-import type { AgentConfig } from "../config/types.ts";
+import type { AgentConfig, PermissionRules } from "../config/types.ts";
 import type { Emit } from "../engine/events.ts";
 import { Gate } from "../gate/gate.ts";
-import type { AskPermission } from "../gate/question.ts";
+import { neededRule } from "../gate/needed_rule.ts";
+import type { AskPermission, PermissionQuestion } from "../gate/question.ts";
 import { effectiveAskDepth } from "../platform/ask_depth.ts";
 import { createReaper } from "../platform/reaper.ts";
 import { selfCommand } from "../platform/runtime.ts";
@@ -51,8 +52,6 @@ export interface ComposeAskerOptions {
 
 /** Why a call that needs a person is refused in a script. */
 const NOBODY = "nobody is there to answer a permission question";
-const YOLO_IS_OFF = `yolo is off for this agent and ${NOBODY}; ` +
-  "set yolo in the configuration, or in the agent's entry of mmConfigs";
 const WAS_ASKED =
   `the agent that ran mm --ask was itself asked, so it permits nothing, and ${NOBODY} ` +
   "here; its tool ask_agent would put the question to whoever asked";
@@ -64,7 +63,6 @@ export async function composeAsker(options: ComposeAskerOptions): Promise<Asker>
   const config = asAsked(options.config, depth);
   const reaper = createReaper();
   const pool = createPool({ config, env, depth, reaper });
-  const reason = depth === 0 ? YOLO_IS_OFF : WAS_ASKED;
   const scratch = createScratch({ self: selfCommand(), depth });
   const exports = new CommandExports({
     sessionId: crypto.randomUUID(),
@@ -74,7 +72,10 @@ export async function composeAsker(options: ComposeAskerOptions): Promise<Asker>
     depth,
   });
   const hooks = hooksMaker({ config, depth, reaper })?.(() => exports.environment([]));
-  const askPermission: AskPermission = () => Promise.resolve({ kind: "unavailable", reason });
+  const askPermission: AskPermission = async (question) => ({
+    kind: "unavailable",
+    reason: depth === 0 ? await whyRefused(question, config.permissions) : WAS_ASKED,
+  });
   return {
     async ask(options) {
       const gate = new Gate({
@@ -98,4 +99,14 @@ export async function composeAsker(options: ComposeAskerOptions): Promise<Asker>
       reaper.close();
     },
   };
+}
+
+/** Why a call is refused that a person would be asked about, and what would let it run. */
+async function whyRefused(question: PermissionQuestion, rules: PermissionRules): Promise<string> {
+  const { allow, ask } = await neededRule(question, rules);
+  if (ask !== undefined) {
+    return `the rule "${ask}" of permissions.ask wants a person, and ${NOBODY}`;
+  }
+  return `yolo is off for this agent and ${NOBODY}; allow it with the rule "${allow}" in ` +
+    "permissions.allow, or set yolo in the configuration or in the agent's entry of mmConfigs";
 }

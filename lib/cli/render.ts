@@ -124,7 +124,8 @@ export function createRenderer(options: RendererOptions): Renderer {
 
   function announce(call: ToolCallView): void {
     calls.set(call.id, call);
-    const title = nameText(call.title);
+    // Some calls have nothing to say but their name.
+    const title = call.title === call.name ? "" : nameText(call.title);
     screen.side.lines(
       `${indentOf(call)}${paint.cyan("●")} ${paint.bold(nameText(call.name))} ${title}`.trimEnd(),
     );

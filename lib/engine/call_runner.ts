@@ -68,13 +68,20 @@ export async function runCall(
       ? `There is no tool "${request.name}", only ${names.join(", ")}` +
         didYouMean(request.name, names)
       : `Not run: ${why}`;
-    return announceFailure(emit, { id, name: request.name, input: request.arguments }, text);
+    const { name } = request;
+    const title = why === undefined ? `unknown tool "${name}"` : `${name} is not offered here`;
+    return announceFailure(emit, { id, name, title, input: request.arguments }, text);
   }
   const parsed = parseArguments(tool, request.arguments);
   if ("error" in parsed) {
     return announceFailure(
       emit,
-      { id, name: tool.name, input: request.arguments },
+      {
+        id,
+        name: tool.name,
+        title: `wrong arguments for ${tool.name}`,
+        input: request.arguments,
+      },
       `Wrong arguments for ${tool.name}: ${parsed.error}`,
     );
   }
@@ -86,7 +93,13 @@ export async function runCall(
   try {
     const refusal = await askGate(tool, view, environment);
     if (refusal !== undefined) {
-      result = { ok: false, text: refusal };
+      const text = `Not run: ${refusal}`;
+      emit({ type: "tool_update", callId: id, status: "failed", text });
+      // The person decided, or knows who did; only the model has to be told what follows.
+      return {
+        ok: false,
+        text: cutMiddle(`${text}. ${AFTER_REFUSAL}`, environment.maxOutput).text,
+      };
     } else {
       emit({ type: "tool_update", callId: id, status: "in_progress" });
       onRunning(view);
@@ -117,6 +130,8 @@ export async function runCall(
   };
 }
 
+const AFTER_REFUSAL = "Do not try it again in another way; go on without it or say what you need.";
+
 /** Returns the tool of a name; `Bash` is `bash`, where no other tool is meant. */
 function toolNamed(name: string, tools: readonly Tool[]): Tool | undefined {
   const exact = tools.find((tool) => tool.name === name);
@@ -135,6 +150,7 @@ function parseArguments(tool: Tool, text: string): { input: unknown } | { error:
   return tool.parse(raw ?? {});
 }
 
+/** Asks the gate; returns why the call may not run, or `undefined`. */
 async function askGate(
   tool: Tool,
   view: ToolCallView,
@@ -149,7 +165,7 @@ async function askGate(
     );
     if (decision.allowed) return undefined;
     if (decision.why === "cancelled") throw signal.reason ?? new Error(decision.reason);
-    return `Not run: ${decision.reason}. Do not try it again in another way; go on without it or say what you need.`;
+    return decision.reason;
   } finally {
     resume();
   }
@@ -193,12 +209,17 @@ async function run(
 
 function announceFailure(
   emit: Emit,
-  call: { readonly id: string; readonly name: string; readonly input: string },
+  call: {
+    readonly id: string;
+    readonly name: string;
+    readonly title: string;
+    readonly input: string;
+  },
   text: string,
 ): CallOutcome {
   emit({
     type: "tool_call",
-    call: { ...call, title: call.name, kind: "other" },
+    call: { ...call, kind: "other" },
   });
   emit({ type: "tool_update", callId: call.id, status: "failed", text });
   return { ok: false, wrong: true, text };
