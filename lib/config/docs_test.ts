@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { jsonSchemaText } from "./json_schema.ts";
 import { readOverrides } from "./overrides.ts";
@@ -7,11 +7,18 @@ import { AGENT_FILE_KEYS } from "./schema.ts";
 import { inTestDir, usageMessage } from "./testing.ts";
 import { UNSUPPORTED_KEYS } from "./unsupported_keys.ts";
 
+const reference = new URL("../../docs/reference/", import.meta.url);
+
+/** The examples of a page that show a configuration. */
+function examplesIn(text: string): string[] {
+  return [...text.matchAll(/^```yaml\n(.*?)^```$/gmsu)].map((match) => match[1] ?? "");
+}
+
 const page = await readFile(
   new URL("../../docs/reference/configuration.md", import.meta.url),
   "utf8",
 );
-const examples = [...page.matchAll(/^```yaml\n(.*?)^```$/gmsu)].map((match) => match[1] ?? "");
+const examples = examplesIn(page);
 
 test("every example of the reference loads", async () => {
   assert.ok(examples.length >= AGENT_FILE_KEYS.length);
@@ -26,6 +33,20 @@ test("every example of the reference loads", async () => {
     for (const example of examples) {
       await dir.write("agent.yaml", example);
       await dir.load({ env });
+    }
+  });
+});
+
+test("the examples of the other pages of the reference load as they stand", async () => {
+  await inTestDir(async (dir) => {
+    for (const name of await readdir(reference)) {
+      if (name === "configuration.md") continue;
+      for (const example of examplesIn(await readFile(new URL(name, reference), "utf8"))) {
+        const named = [...example.matchAll(/\$\{(\w+)\}/gu)].map(([, variable]) => [variable, "x"]);
+        const env = { ...Object.fromEntries(named), HOME: dir.path };
+        await dir.write("agent.yaml", example);
+        await dir.load({ env }).catch((error) => assert.fail(`${name}: ${error.message}`));
+      }
     }
   });
 });
