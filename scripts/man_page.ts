@@ -35,6 +35,7 @@ const VARIABLES: readonly (readonly [string, string])[] = [
     "an asked agent.",
   ],
   ["MM_CONFIG_DIR, MM_STATE_DIR", "Where the user's configuration and mm's state live."],
+  ["MM_LISTEN_TOKEN", "What a client of -acp -listen has to know."],
   ["MM_LOG", "With debug, mm shows where an unexpected error comes from."],
   ["NO_COLOR, FORCE_COLOR", "Without colours, and with colours also where there is no terminal."],
 ];

@@ -40,6 +40,11 @@ export interface ServeAcpOptions {
   readonly version: string;
   /** Ends the connection. */
   readonly signal: AbortSignal;
+  /**
+   * Whether the sessions are closed at the end, because the host goes on for other clients.
+   * @default {false}
+   */
+  readonly sessionsEnd?: boolean;
   /** Takes the warnings of the sessions. @default {they reach the client only} */
   readonly warn?: (line: string) => void;
   /** Takes lines for whoever looks for a fault. @default {nothing is logged} */
@@ -156,6 +161,7 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
     replies.close();
     sessions.cancelAll();
     await within(wire.flushed(), LAST_WORDS_MS);
+    if (options.sessionsEnd === true) await sessions.closeAll();
   }
 }
 

@@ -250,6 +250,11 @@ export class Sessions {
     await session.close();
   }
 
+  /** Closes all sessions. */
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#open.keys()].map((id) => this.close(id)));
+  }
+
   /** Cancels what runs in all sessions. */
   cancelAll(): void {
     for (const session of this.#open.values()) session.cancel();

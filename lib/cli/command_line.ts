@@ -42,6 +42,8 @@ export interface ModeOptions {
   /** As it was typed; relative to the directory mm was started in. */
   readonly cwd?: string;
   readonly model?: string;
+  /** As it was typed: where `-acp` listens. */
+  readonly listen?: string;
   /** Of `-resume` and `-continue`. */
   readonly saved?: SavedChoice;
   readonly yolo: boolean;
@@ -80,6 +82,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     ...(flags.has("config") ? { config: needValue(flags, "config") } : {}),
     ...(flags.has("cwd") ? { cwd: needValue(flags, "cwd") } : {}),
     ...(flags.has("model") ? { model: needValue(flags, "model") } : {}),
+    ...(flags.has("listen") ? { listen: needValue(flags, "listen") } : {}),
     ...savedOf(flags),
     yolo: flags.has("yolo"),
     json: flags.has("json"),
@@ -103,6 +106,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   }
   if (mode.kind === "prompt" && options.saved?.kind === "list") {
     throw new UsageError("-resume needs an id with -p; -continue goes on with the last one");
+  }
+  if (options.listen !== undefined && mode.kind !== "acp") {
+    throw new UsageError("-listen goes with -acp only");
   }
   if (options.json && mode.kind !== "ask") {
     throw new UsageError("-json goes with --ask and --ask-with-context only");

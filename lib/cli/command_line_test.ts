@@ -22,8 +22,9 @@ function refusal(...args: string[]): string {
 test("parseCommandLine() takes every flag with one dash and with two", () => {
   for (const flag of FLAGS) {
     const value = flag.name === "completions" ? ["bash"] : flag.argument === undefined ? [] : ["x"];
-    // -json needs its mode.
-    const rest = flag.name === "json" ? ["--ask", "bob"] : [];
+    // -json and -listen need their modes.
+    const modes: Readonly<Record<string, string[]>> = { json: ["--ask", "bob"], listen: ["-acp"] };
+    const rest = modes[flag.name] ?? [];
     const one = parseCommandLine([`-${flag.name}`, ...value, ...rest]);
     const two = parseCommandLine([`--${flag.name}`, ...value, ...rest]);
     assert.deepEqual(one, two, flag.name);

@@ -62,7 +62,8 @@ export const FLAGS: readonly Flag[] = [
   { name: "acp", text: "Serve an editor over ACP on stdin and stdout", mode: true },
   {
     name: "check",
-    text: "Try the configuration, the model server and every agent, and print what works",
+    text:
+      "Try the configuration, the model server, every agent and MCP server, and print what works",
     mode: true,
   },
   {
@@ -110,6 +111,12 @@ export const FLAGS: readonly Flag[] = [
   {
     name: "continue",
     text: "With -line or -p: go on with the conversation that was used last here",
+    mode: false,
+  },
+  {
+    name: "listen",
+    argument: "<address>",
+    text: "With -acp: serve clients over WebSocket at host:port instead (experimental)",
     mode: false,
   },
   { name: "yolo", text: "Run every call that no rule denies or asks about", mode: false },

@@ -129,6 +129,9 @@ async function run(line: CommandLine, parts: RunParts): Promise<number> {
     case "ask":
       return await (await import("./ask_mode.ts")).runAskMode({ ...context, mode });
     case "acp":
+      if (options.listen !== undefined) {
+        return await (await import("./listen_mode.ts")).runListenMode({ ...context, mode });
+      }
       return await (await import("./acp_mode.ts")).runAcpMode({ ...context, mode });
     case "check":
       return await (await import("./check_mode.ts")).runCheckMode({ ...context, mode });
