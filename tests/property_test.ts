@@ -306,7 +306,7 @@ test(`${ONE ?? SEEDS} random conversations: no refusal, no broken prefix`, async
       } catch (error) {
         failed.push(`MM_TEST_SEED=${seed}: ${(error as Error).message}\n${conversation.log}`);
       }
-      if (ONE !== undefined) console.log(conversation.log);
+      if (ONE !== undefined) process.stdout.write(`${conversation.log}\n`);
       for (const key of Object.keys(total) as (keyof typeof total)[]) {
         total[key] += conversation.counts[key];
       }
@@ -319,7 +319,6 @@ test(`${ONE ?? SEEDS} random conversations: no refusal, no broken prefix`, async
   }
   assert.equal(failed.length, 0, failed.join("\n\n"));
   // The conversations have to hold what they are about.
-  if (ONE === undefined) console.log(JSON.stringify(total));
   if (ONE === undefined && SEEDS >= 100) {
     for (const [key, count] of Object.entries(total)) {
       assert.ok(count >= SEEDS / 4, `${key}: ${count}`);
