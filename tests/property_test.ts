@@ -291,7 +291,9 @@ class Conversation {
   }
 }
 
-test(`${ONE ?? SEEDS} random conversations: no refusal, no broken prefix`, async () => {
+const WHICH = ONE === undefined ? `${SEEDS} random conversations` : `random conversation ${ONE}`;
+
+test(`${WHICH}: no refusal, no broken prefix`, async () => {
   const root = await realpath(await mkdtemp(join(tmpdir(), "mm-property-")));
   const seeds = ONE === undefined
     ? Array.from({ length: SEEDS }, (_, at) => at + 1)
