@@ -183,7 +183,7 @@ test("an agent that is not there and a missing question are said, and nothing is
     );
     await assert.rejects(
       editor.prompt(session, "/ask-bop hi"),
-      /no command \/ask-bop, see \/help; did you mean "ask-bob"/,
+      /no command \/ask-bop, see \/help; did you mean "\/ask-bob"/,
     );
     await assert.rejects(editor.prompt(session, "/ask-bob   "), /needs a question/);
     assert.equal(server.requests.length, 0);

@@ -100,7 +100,7 @@ test("/quit leaves, and what stands behind it is not read", () =>
 test("an unknown command names the nearest, and a path is no command", () =>
   inLineMode(onUser("/etc/hosts", { text: "A file." }), async ({ server, expect, say }) => {
     await say("/stauts");
-    await expect(/no command \/stauts.*did you mean "status"/);
+    await expect(/^✗ There is no command \/stauts.*did you mean "\/status"/m);
     assert.equal(server.requests.length, 0);
     await say("/etc/hosts is what?");
     await expect("A file.");
@@ -114,8 +114,12 @@ test("/ask-bob shows bob's answer under his name on each line, then who answered
     await writeAgents(p, { server });
     await drive(p, server, async ({ expect, say }) => {
       await say("/ask-bob Why?");
-      await expect("asking bob");
+      await expect(/asking bob$/m);
       await expect(/^bob │ Because\.\nbob │ Truly\.$/m);
+      await expect("bob answered (llamacpp/bob)");
+      // By now he has said what he calls himself: mm, as every agent without a title.
+      await say("/ask-bob Why?");
+      await expect(/asking bob$/m);
       await expect("bob answered (llamacpp/bob)");
     });
   }));

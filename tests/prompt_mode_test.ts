@@ -107,7 +107,7 @@ test("status 1: an unknown slash command, with the nearest one", () =>
     const { code, stdout, stderr } = await p.runMm(["-p", "/stauts"]);
     assert.equal(code, 1);
     assert.equal(stdout, "");
-    assert.match(stderr, /no command \/stauts.*did you mean "status"/);
+    assert.match(stderr, /^✗ There is no command \/stauts.*did you mean "\/status"/m);
   }));
 
 test("status 2: a wrong configuration", () =>

@@ -16,6 +16,9 @@ import { childEnvironment } from "./child_environment.ts";
 import { Slots } from "./slots.ts";
 import { callsRun } from "./yolo.ts";
 
+/** What an mm without `acp.title` calls itself. */
+const UNTITLED = "mm";
+
 /** Options of {@linkcode AgentPool}. */
 export interface AgentPoolOptions {
   readonly entries: readonly AgentEntry[];
@@ -109,9 +112,13 @@ export class AgentPool {
     return this.#members.get(name)?.entry;
   }
 
-  /** What an agent is called in front ends: what it calls itself, else its name. */
+  /**
+   * What an agent is called in front ends: what it calls itself, else its name. Every mm whose
+   * configuration has no title calls itself mm, which says nothing about it.
+   */
   title(name: string): string {
-    return this.#members.get(name)?.child.title ?? name;
+    const title = this.#members.get(name)?.child.title ?? name;
+    return title === UNTITLED ? name : title;
   }
 
   /** Whether an agent's gated calls run without a question, given the yolo of who asks. */

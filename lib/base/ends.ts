@@ -76,7 +76,8 @@ const LIMIT_WORDS: Record<IncompleteLimit, string> = {
 /**
  * Returns one sentence that says how `subject` ended, without a final period.
  *
- * @param subject what ended, as the reader knows it: `bob`, `The turn`.
+ * @param subject what ended, as the reader knows it: `bob`, `The turn`; empty where the reason of a
+ * failure is a sentence of its own.
  */
 export function describeEnd(end: End, subject: string): string {
   switch (end.kind) {
@@ -99,6 +100,6 @@ export function describeEnd(end: End, subject: string): string {
       return `${subject} ${how}${last === "" ? "" : `; its last words: ${last}`}`;
     }
     case "failed":
-      return `${subject} failed: ${end.reason}`;
+      return subject === "" ? end.reason : `${subject} failed: ${end.reason}`;
   }
 }

@@ -64,7 +64,8 @@ const MEANINGLESS: Partial<Record<Mode["kind"], readonly string[]>> = {
   init: ["config", "model", "yolo", "resume", "continue"],
   demo: ["config", "cwd", "model", "yolo", "resume", "continue"],
   check: ["resume", "continue"],
-  ask: ["resume", "continue"],
+  // The asked agent's own configuration names its model.
+  ask: ["model", "resume", "continue"],
   // An editor says itself which conversation it wants.
   acp: ["resume", "continue"],
 };
@@ -102,7 +103,11 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     flags.has(flag.name) && MEANINGLESS[mode.kind]?.includes(flag.name)
   );
   if (surplus !== undefined) {
-    throw new UsageError(`${dashed(surplus)} has no meaning with -${mode.kind}`);
+    const name = mode.kind === "ask" ? "--ask" : `-${mode.kind}`;
+    const why = mode.kind === "ask" && surplus.name === "model"
+      ? ": an asked agent has the model of its own configuration"
+      : "";
+    throw new UsageError(`${dashed(surplus)} has no meaning with ${name}${why}`);
   }
   if (mode.kind === "prompt" && options.saved?.kind === "list") {
     throw new UsageError("-resume needs an id with -p; -continue goes on with the last one");
@@ -181,6 +186,11 @@ function savedOf(flags: FlagValues): { readonly saved?: SavedChoice } {
 function strayMessage(stray: string, mode: string | undefined): string {
   if (mode === "p") {
     return `Unexpected argument "${stray}" after -p; put the whole prompt in quotes`;
+  }
+  // As other programs have it: mm help, mm version.
+  const meant = mode === undefined ? FLAGS.find((flag) => flag.name === stray) : undefined;
+  if (meant !== undefined) {
+    return `Unexpected argument "${stray}"; did you mean "${dashed(meant)}"?`;
   }
   const after = mode === undefined ? "" : ` for -${mode}`;
   return `Unexpected argument "${stray}"${after}; a prompt is given with -p, ` +
@@ -275,6 +285,9 @@ function asFlag(arg: string): { flag: Flag; value?: string } | undefined {
   }
   const later = LATER_FLAGS[name];
   if (later !== undefined && Object.hasOwn(LATER_FLAGS, name)) throw new UsageError(later);
+  if (/^v$/iu.test(name)) {
+    throw new UsageError(`Unknown flag "${arg}"; mm has -version and -verbose`);
+  }
   const hint = didYouMean(name, FLAGS.map((known) => known.name)).replace(
     /"(.+)"/u,
     (_, found: string) => `"${dashed(FLAGS.find((known) => known.name === found) ?? { name })}"`,

@@ -125,7 +125,7 @@ test("parseCommandLine() reads which saved conversation is meant", () => {
     [["-line", "-resume", "-continue"], /-resume and -continue together/],
     [["-p", "x", "-resume"], /-resume needs an id with -p/],
     [["-acp", "-continue"], /-continue has no meaning with -acp/],
-    [["--ask", "bob", "-resume", "x"], /-resume has no meaning with -ask/],
+    [["--ask", "bob", "-resume", "x"], /-resume has no meaning with --ask/],
     [["-line", "-resume", "a", "b"], /Unexpected argument "b"/],
   ];
   for (const [args, message] of wrong) assert.throws(() => parseCommandLine(args), message);
@@ -140,8 +140,16 @@ test("parseCommandLine() refuses -json without --ask", () => {
   assert.match(refusal("-p", "x", "-json"), /-json goes with --ask/u);
 });
 
+test("parseCommandLine() knows what -v of other programs is here", () => {
+  assert.match(refusal("-v"), /^Unknown flag "-v"; mm has -version and -verbose$/u);
+  assert.match(refusal("-V"), /^Unknown flag "-V"; mm has -version and -verbose$/u);
+});
+
 test("parseCommandLine() refuses stray words", () => {
   assert.match(refusal("-line", "hello"), /Unexpected argument "hello" for -line/u);
+  assert.match(refusal("help"), /Unexpected argument "help"; did you mean "-help"\?$/u);
+  assert.match(refusal("version"), /; did you mean "-version"\?$/u);
+  assert.match(refusal("-p", "a", "help"), /put the whole prompt in quotes/u);
   assert.match(refusal("hello"), /Unexpected argument "hello"; a prompt is given with -p/u);
   assert.match(refusal("-p", "two", "words"), /put the whole prompt in quotes/u);
   assert.match(refusal("--ask", "bob", "two", "words"), /put the question in quotes/u);
@@ -167,6 +175,10 @@ test("parseCommandLine() refuses a flag given twice", () => {
 
 test("parseCommandLine() refuses an unknown shell and flags beside -version", () => {
   assert.match(refusal("-completions", "tcsh"), /Unknown shell "tcsh"/u);
+  assert.match(
+    refusal("--ask", "bob", "-model", "m", "q"),
+    /^-model has no meaning with --ask: an asked agent has the model of its own configuration$/u,
+  );
   assert.match(refusal("-version", "-yolo"), /-yolo has no meaning with -version/u);
   assert.match(refusal("-init", "-config", "a"), /-config has no meaning with -init/u);
   assert.match(refusal("-demo", "-cwd", "a"), /-cwd has no meaning with -demo/u);

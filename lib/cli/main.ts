@@ -117,7 +117,8 @@ async function run(line: CommandLine, parts: RunParts): Promise<number> {
     case "window":
       throw new UsageError(
         "This version of mm has no window; use -line to talk to the agent here, " +
-          '-p "<prompt>" for one turn, or --ask <agent> to ask an agent (mm -help lists all)',
+          '-p "<prompt>" for one turn, or --ask <agent> to ask an agent; -demo shows mm at work ' +
+          "without a model, -init writes a configuration, and -help lists all",
       );
   }
   const context = { options, io, lifetime };

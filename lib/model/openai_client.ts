@@ -65,7 +65,8 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
 
   return {
     get label() {
-      return `${endpoint.preset.name}/${model ?? "?"}`;
+      // The server says its model with the first answer, or when it is asked.
+      return model === undefined ? endpoint.preset.name : `${endpoint.preset.name}/${model}`;
     },
     url: endpoint.baseUrl,
     get contextWindow() {

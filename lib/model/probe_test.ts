@@ -38,7 +38,7 @@ test("llama.cpp: the window of a slot, the slots, images and the model are found
     },
   });
   const client = clientFor(server, "llamacpp");
-  assert.equal(client.label, "llamacpp/?");
+  assert.equal(client.label, "llamacpp");
   assert.equal(client.contextWindow, undefined);
   assert.deepEqual(await client.facts({}), { contextWindow: 8192, slots: 4, images: true });
   assert.equal(client.label, "llamacpp/gemma.gguf");

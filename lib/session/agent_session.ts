@@ -164,7 +164,7 @@ export class AgentSession implements Session {
       case "quit":
         return { ...this.#result({ kind: "answered" }), action: "quit" };
       case "wrong":
-        return this.#result({ kind: "failed", reason: command.message }, command.message);
+        return this.#wrong(command.message);
     }
   }
 
@@ -189,7 +189,7 @@ export class AgentSession implements Session {
       opened = await openSaved(keeping, { beginning, cwd: this.cwd });
     } catch (thrown) {
       if (!(thrown instanceof UserError)) throw thrown;
-      return this.#result({ kind: "failed", reason: thrown.message }, thrown.message);
+      return this.#wrong(thrown.message);
     }
     await this.#begin();
     await this.takeUp(opened);
@@ -289,7 +289,7 @@ export class AgentSession implements Session {
     const { pool, conversation, gate, emit, config } = this.#options;
     if (pool.entry(command.agent) === undefined) {
       const words = pool.unknownAgent(command.agent);
-      return this.#result({ kind: "failed", reason: words }, words);
+      return this.#wrong(words.slice(0, 1).toUpperCase() + words.slice(1));
     }
     const result = await typedAsk({
       ...command,
@@ -345,7 +345,7 @@ export class AgentSession implements Session {
     } catch (thrown) {
       if (signal.aborted) return this.#result({ kind: "cancelled" });
       if (!(thrown instanceof UserError)) throw thrown;
-      return this.#result({ kind: "failed", reason: thrown.message }, thrown.message);
+      return this.#wrong(thrown.message);
     }
   }
 
@@ -363,6 +363,11 @@ export class AgentSession implements Session {
   #say(text: string): PromptResult {
     this.#options.show({ type: "text", messageId: crypto.randomUUID(), text: `${text}\n` });
     return this.#result({ kind: "answered" }, text);
+  }
+
+  /** Ends a command that could not be carried out: no turn of the model failed. */
+  #wrong(sentence: string): PromptResult {
+    return { ...this.#result({ kind: "failed", reason: sentence }, sentence), subject: "" };
   }
 
   #result(end: PromptResult["end"], text = ""): PromptResult {

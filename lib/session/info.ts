@@ -53,7 +53,8 @@ export function mcpText(servers: readonly McpStatus[]): string {
   return servers.map(({ name, state, label, failure, tools, total }) => {
     const facts = [state, ...(label === "" ? [] : [label])];
     if (state === "ready") {
-      facts.push(tools.length === total ? `${total} tools` : `${tools.length} of ${total} tools`);
+      const all = counted(total, "tool");
+      facts.push(tools.length === total ? all : `${tools.length} of ${all}`);
     }
     const lines = [
       ...(failure === undefined ? [] : [`it ${failure}`]),
@@ -100,8 +101,13 @@ export function statusText(options: StatusOptions): string {
     `configuration: ${configFile ?? "built-in defaults"}`,
     `project instructions: ${instructions === "" ? "none" : instructions}`,
     `yolo: ${yolo ? "on" : "off"}`,
-    `conversation: ${messages.length} messages, about ${estimateTokens(messages)} tokens`,
+    `conversation: ${counted(messages.length, "message")}, ` +
+    `about ${counted(estimateTokens(messages), "token")}`,
     ...(model.used === undefined ? [] : [`used: ${usageText(model.used)}`]),
     `session: ${id}`,
   ].join("\n");
+}
+
+function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }

@@ -120,10 +120,10 @@ export function readCommand(text: string, agents: readonly AgentEntry[]): Comman
       return askCommand({ name, agent, prompt: rest, withContext: true });
     }
   }
-  const names = commandsOf(agents).map((command) => command.name);
+  const names = commandsOf(agents).map((command) => `/${command.name}`);
   return {
     kind: "wrong",
-    message: `There is no command /${name}, see /help${didYouMean(name, names)}`,
+    message: `There is no command /${name}, see /help${didYouMean(`/${name}`, names)}`,
   };
 }
 

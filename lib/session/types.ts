@@ -26,7 +26,10 @@ export interface PromptInput {
 export interface PromptResult {
   /** How the turn ended. */
   readonly end: End;
-  /** What ended, for `describeEnd()`: the asked agent's name; absent for the turn itself. */
+  /**
+   * What ended, for `describeEnd()`: the asked agent's name; absent for the turn itself, empty where
+   * the reason of a failure is a sentence of its own.
+   */
   readonly subject?: string;
   /** The answer text of the last model request, or the asked agent's answer; may be partial. */
   readonly text: string;
