@@ -8,7 +8,7 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { messageOf } from "../base/errors.ts";
 import { loadConfig } from "../config/load.ts";
-import type { AskPermission } from "../gate/question.ts";
+import type { AskPermission, PermissionAnswer } from "../gate/question.ts";
 import { selfCommand } from "../platform/runtime.ts";
 import type { Session } from "../session/types.ts";
 import { composeHost } from "./compose.ts";
@@ -35,7 +35,13 @@ interface Stage {
   readonly signal: AbortSignal;
 }
 
-/** Shows the three ways. Returns the exit status: 0 only when each of them worked. */
+/** A question that was put, and what was answered. */
+interface Asked {
+  readonly name: string;
+  readonly answer: PermissionAnswer["kind"];
+}
+
+/** Shows the three ways. Returns the exit status: 0 when each of them worked as it was told to. */
 export async function runDemoMode(
   { options, io, lifetime }: ModeOptionsOf<"demo">,
 ): Promise<number> {
@@ -84,7 +90,7 @@ export async function runDemoMode(
     onNotice: (text) => renderer.event({ type: "notice", severity: "warning", text }),
   });
   lifetime.add(() => host.close());
-  const asked: string[] = [];
+  const asked: Asked[] = [];
   const session = await host.createSession({
     cwd: project.directory,
     emit: renderer.event,
@@ -121,7 +127,9 @@ export async function runDemoMode(
   }
   renderer.lines([
     "",
-    paint.bold("All three worked. What to do next:"),
+    paint.bold(
+      `${asked.some(saysNo) ? "Those were all three." : "All three worked."} What to do next:`,
+    ),
     "  mm -init    writes agent.yaml for the model server on this machine",
     "  mm -check   says whether the model and the agents work",
     "  mm -line    talks to your agent; name other agents under mmConfigs to ask them",
@@ -149,7 +157,7 @@ async function typedAsk(stage: Stage, session: Session): Promise<string | undefi
 async function modelAsk(
   stage: Stage,
   session: Session,
-  asked: string[],
+  asked: Asked[],
 ): Promise<string | undefined> {
   const { renderer, signal } = stage;
   renderer.lines(
@@ -164,7 +172,17 @@ async function modelAsk(
   renderer.endTurn(end);
   await showProcesses(stage);
   if (end.kind !== "answered") return `the turn ended as "${end.kind}"`;
-  const questions = asked.slice(before).join(", ");
+  const answers = asked.slice(before);
+  const refused = answers.find(saysNo)?.name;
+  if (refused !== undefined) {
+    renderer.lines(
+      refused === "ask_agent"
+        ? "You said no, so bob was not asked. The model was told so and ended its turn."
+        : "You said no, so bob's command did not run. He was told so and answered without it.",
+    );
+    return undefined;
+  }
+  const questions = answers.map(({ name }) => name).join(", ");
   if (questions !== "ask_agent, bob/bash") {
     return `the questions should be about ask_agent and bob/bash, but were about ${
       questions === "" ? "nothing" : questions
@@ -209,7 +227,7 @@ async function scriptAsk(stage: Stage): Promise<string | undefined> {
 }
 
 /** A person answers on a terminal; without one the demo does, and says so. */
-function permissionAsker(stage: Stage, asked: string[]): AskPermission {
+function permissionAsker(stage: Stage, asked: Asked[]): AskPermission {
   const { io, renderer, paint } = stage;
   const ask: AskPermission = io.terminal.stdinIsTerminal && io.terminal.stdoutIsTerminal
     ? createPermissionAsker({
@@ -222,10 +240,15 @@ function permissionAsker(stage: Stage, asked: string[]): AskPermission {
       renderer.lines("  (no terminal, so the demo answers for you: allow once)");
       return Promise.resolve({ kind: "allow_once" });
     };
-  return (question, options) => {
-    asked.push(question.call.name);
-    return ask(question, options);
+  return async (question, options) => {
+    const answer = await ask(question, options);
+    asked.push({ name: question.call.name, answer: answer.kind });
+    return answer;
   };
+}
+
+function saysNo({ answer }: Asked): boolean {
+  return answer === "reject_once" || answer === "reject_session";
 }
 
 async function showProcesses({ renderer, paint }: Stage): Promise<void> {
