@@ -11,6 +11,7 @@ import { endGroup, groupGone, signalGroup } from "./group.ts";
 import type { Child, ProcessEnd, StartChild, StartChildOptions } from "./process.ts";
 import { createReaper, type Reaper } from "./reaper.ts";
 import { spawnGroup } from "./spawn_group.ts";
+import { endStrays, MARK_VARIABLE } from "./strays.ts";
 
 /** UTF-16 units of stderr that are kept. */
 const STDERR_UNITS = 4000;
@@ -43,11 +44,12 @@ export const startChild: StartChild = createStartChild({ reaper: createReaper() 
 
 async function start(options: StartChildOptions, reaper: Reaper): Promise<Child> {
   const [program, ...args] = options.command;
+  const mark = `${reaper.mark}${crypto.randomUUID()}`;
   const leader = await spawnGroup({
     program,
     args,
     cwd: options.cwd,
-    env: options.env,
+    env: { ...options.env, [MARK_VARIABLE]: mark },
     stdio: ["pipe", "pipe", "pipe"],
   });
   const { pid, exited: ended, process } = leader;
@@ -58,12 +60,14 @@ async function start(options: StartChildOptions, reaper: Reaper): Promise<Child>
   reaper.add(pid);
   const tail = keepTail(stderr, ended);
 
-  // Whatever the child leaves in its group ends with it.
+  // Whatever the child leaves ends with it, also what left its group.
   let over = false;
   const gone = ended.then(async (end) => {
     await endGroup(pid, LEFTOVER_GRACE_MS);
     over = true;
     reaper.del(pid);
+    // One that ended well looked after its own; what is left all the same ends with mm.
+    if (end.code !== 0) await endStrays(mark);
     return end;
   });
 

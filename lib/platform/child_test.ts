@@ -11,7 +11,14 @@ import type { Child } from "./process.ts";
 
 const held = new Set<number>();
 const startChild = createStartChild({
-  reaper: { add: (pgid) => held.add(pgid), del: (pgid) => held.delete(pgid), close() {} },
+  reaper: {
+    mark: `${crypto.randomUUID()}.`,
+    add: (pgid) => held.add(pgid),
+    del: (pgid) => held.delete(pgid),
+    addDir() {},
+    delDir() {},
+    close() {},
+  },
 });
 
 function start(script: string): Promise<Child> {

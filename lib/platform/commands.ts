@@ -12,6 +12,7 @@ import type { CommandResult, Commands, ProcessEnd, RunOptions } from "./process.
 import type { Reaper } from "./reaper.ts";
 import { shellCall } from "./shell.ts";
 import { spawnGroup } from "./spawn_group.ts";
+import { endStrays, MARK_VARIABLE } from "./strays.ts";
 
 /** Time between TERM and KILL, in milliseconds. */
 const GRACE_MS = 500;
@@ -44,6 +45,9 @@ export function createCommands(options: CommandsOptions): Commands {
   /** Commands that run now. */
   const running = new Set<Promise<unknown>>();
   const ending = new AbortController();
+  /** Begins the marks of this session's commands. */
+  const marks = `${reaper.mark}${crypto.randomUUID()}.`;
+  let commands = 0;
   let sweep: ReturnType<typeof setInterval> | undefined;
 
   const hold = (pgid: number) => {
@@ -82,13 +86,19 @@ export function createCommands(options: CommandsOptions): Commands {
   async function runOne(command: string, options: RunOptions): Promise<CommandResult> {
     const { signal } = options;
     const shell = await shellCall(command, options.env);
+    const mark = `${marks}${++commands}`;
     const leader = await spawnGroup({
       ...shell,
       cwd: options.cwd,
-      env: options.env,
+      env: { ...options.env, [MARK_VARIABLE]: mark },
       stdio: ["ignore", "pipe", "pipe"],
     });
     hold(leader.pid);
+    /** Ends the command with all it started, also what left its group. */
+    const endAll = async () => {
+      await endGroup(leader.pid, GRACE_MS);
+      await endStrays(mark);
+    };
     const kept = new OutputBuffer(options.keep);
     const reader = readOutput(leader.process.stdout, leader.process.stderr, (text) => {
       kept.push(text);
@@ -97,10 +107,10 @@ export function createCommands(options: CommandsOptions): Commands {
     try {
       const stop = AbortSignal.any([signal, ending.signal]);
       const why = await firstOf(leader.exited, stop, options.timeoutMs);
-      if (why !== "exited") await endGroup(leader.pid, GRACE_MS);
+      if (why !== "exited") await endAll();
       const end = await endOf(leader.exited);
       await reader.rest();
-      if (signal.aborted) await endGroup(leader.pid, GRACE_MS);
+      if (signal.aborted && why === "exited") await endAll();
       signal.throwIfAborted();
       return {
         output: kept.text(),
@@ -138,6 +148,7 @@ export function createCommands(options: CommandsOptions): Commands {
         await endGroup(pgid, GRACE_MS);
         forget(pgid);
       }));
+      if (commands > 0) await endStrays(marks);
       stopWatching();
       for (const output of outputs) output.destroy();
     },

@@ -13,7 +13,9 @@ import type { Reaper } from "./reaper.ts";
 /** A reaper that only records what it holds; the real one has its own test. */
 function recordingReaper(): Reaper & { readonly held: Set<number> } {
   const held = new Set<number>();
-  return { held, add: (pgid) => held.add(pgid), del: (pgid) => held.delete(pgid), close() {} };
+  const none = { addDir() {}, delDir() {}, close() {} };
+  const mark = `${crypto.randomUUID()}.`;
+  return { mark, held, add: (pgid) => held.add(pgid), del: (pgid) => held.delete(pgid), ...none };
 }
 
 function setup(): {
@@ -149,12 +151,15 @@ test("commands do not read the files of interactive shells, not even over ssh", 
   assert.equal((await run("echo quiet", { env })).output, "quiet\n");
 });
 
-test("the environment is exactly the one that was given", async () => {
+test("the environment is exactly the one that was given, and the mark by which strays are found", async () => {
   const { run } = setup();
   const result = await run("env | grep -v '^\\(PWD\\|SHLVL\\|_\\)=' | sort", {
     env: { PATH: "/usr/bin:/bin", A: "ü=1" },
   });
-  assert.equal(result.output, "A=ü=1\nPATH=/usr/bin:/bin\n");
+  assert.match(
+    result.output,
+    /^A=ü=1\nMM_GROUP=[0-9a-f-]{36}\.[0-9a-f-]{36}\.1\nPATH=\/usr\/bin:\/bin\n$/u,
+  );
 });
 
 test("a command that leaves a background process returns at once and names it", async () => {

@@ -13,6 +13,7 @@ import type { ProcessEnd } from "./process.ts";
 import type { Reaper } from "./reaper.ts";
 import { shellCall } from "./shell.ts";
 import { spawnGroup } from "./spawn_group.ts";
+import { MARK_VARIABLE } from "./strays.ts";
 
 /** Bytes of stdout above which the command is ended. */
 export const MAX_FILTER_BYTES = 8 * 1024 * 1024;
@@ -61,7 +62,12 @@ export function createRunFilter(setup: { readonly reaper: Reaper }): RunFilter {
     const { cwd, env, signal } = options;
     signal.throwIfAborted();
     const call = await shellCall(command, env, { apart: true });
-    const leader = await spawnGroup({ ...call, cwd, env, stdio: ["pipe", "pipe", "pipe"] });
+    const leader = await spawnGroup({
+      ...call,
+      cwd,
+      env: { ...env, [MARK_VARIABLE]: `${setup.reaper.mark}${crypto.randomUUID()}` },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
     setup.reaper.add(leader.pid);
     const { stdin, stdout, stderr } = leader.process;
     const stop = Promise.withResolvers<"timeout" | "output" | "aborted">();

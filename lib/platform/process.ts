@@ -58,7 +58,7 @@ export interface StartChildOptions {
   readonly command: readonly [string, ...string[]];
   /** Absolute. */
   readonly cwd: string;
-  /** The whole environment. */
+  /** The whole environment; a mark is added by which what leaves the group is found. */
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -1,20 +1,27 @@
 /**
- * A helper process that outlives mm by a moment and ends the groups mm started, even when mm had
- * no chance to: `kill -9`, a crash, the system's out-of-memory killer.
+ * A helper process that outlives mm by a moment and ends the groups mm started, and removes its private
+ * directories, even when mm had no chance to: `kill -9`, a crash, the system's out-of-memory killer.
  *
  * @module
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { clearTimeout, setTimeout } from "node:timers";
 import { isWindows } from "./runtime.ts";
+import { END_STRAYS, patternOf } from "./strays.ts";
 
 /** Ends the groups it was told of when this process ends, in whatever way it ends. */
 export interface Reaper {
+  /** The beginning of the marks of all that is started in its care; see `strays.ts`. */
+  readonly mark: string;
   /** Takes a group into its care. The helper is started with the first. */
   add(pgid: number): void;
   /** Forgets a group that is gone. */
   del(pgid: number): void;
-  /** Ends the groups that are left, and the helper. A later `add` starts a new one. */
+  /** Takes a directory into its care, absolute: it is removed with all that is in it. */
+  addDir(path: string): void;
+  /** Forgets a directory that is gone. */
+  delDir(path: string): void;
+  /** Ends the groups that are left, removes the directories, and ends the helper. A later `add` starts a new one. */
   close(): void;
 }
 
@@ -26,13 +33,25 @@ export interface Reaper {
 const SCRIPT = `
 exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 trap '' INT TERM HUP QUIT
+mark=none
+${END_STRAYS}
 groups=' '
+set --
 while read -r verb group; do
   case $verb in
+    mark) mark=$group ;;
     add) groups="$groups$group " ;;
     del) case "$groups" in
       *" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;;
     esac ;;
+    adddir) set -- "$@" "$group" ;;
+    deldir)
+      n=$#
+      while [ "$n" -gt 0 ]; do
+        [ "$1" = "$group" ] || set -- "$@" "$1"
+        shift
+        n=$((n - 1))
+      done ;;
   esac
 done
 left() { for group in $groups; do kill -0 "-$group" && return 0; done; return 1; }
@@ -40,6 +59,9 @@ for group in $groups; do kill -TERM "-$group"; done
 n=0
 while left && [ "$n" -lt 10 ]; do sleep 0.1 || sleep 1; n=$((n + 1)); done
 for group in $groups; do kill -KILL "-$group"; done
+end_strays
+# A link in the place of a directory is removed itself, never what it leads to.
+for dir; do rm -rf -- "$dir"; done
 exit 0
 `;
 
@@ -58,8 +80,10 @@ const RESTART_MAX_MS = 60_000;
  * end of its stdin.
  */
 export function createReaper(): Reaper {
-  if (isWindows) return { add() {}, del() {}, close() {} };
+  const mark = `${crypto.randomUUID()}.`;
+  if (isWindows) return { mark, add() {}, del() {}, addDir() {}, delDir() {}, close() {} };
   const groups = new Set<number>();
+  const dirs = new Set<string>();
   let helper: ChildProcess | undefined;
   let waitMs = RESTART_AFTER_MS;
   let retry: ReturnType<typeof setTimeout> | undefined;
@@ -83,7 +107,7 @@ export function createReaper(): Reaper {
     const gone = () => {
       if (helper !== started) return;
       helper = undefined;
-      if (groups.size === 0) return;
+      if (groups.size + dirs.size === 0) return;
       if (performance.now() - since <= RESTART_AFTER_MS) return startLater();
       waitMs = RESTART_AFTER_MS;
       start();
@@ -93,19 +117,22 @@ export function createReaper(): Reaper {
     started.stdin?.on("error", gone);
     started.unref();
     (started.stdin as { unref?: () => void } | null)?.unref?.();
+    tell(`mark ${patternOf(mark)}\n`);
     for (const pgid of groups) tell(`add ${pgid}\n`);
+    for (const path of dirs) tell(`adddir ${path}\n`);
   }
 
   function startLater(): void {
     clearTimeout(retry);
     retry = setTimeout(() => {
-      if (helper === undefined && groups.size > 0) start();
+      if (helper === undefined && groups.size + dirs.size > 0) start();
     }, waitMs);
     retry.unref();
     waitMs = Math.min(2 * waitMs, RESTART_MAX_MS);
   }
 
   return {
+    mark,
     add(pgid) {
       if (groups.has(pgid)) return;
       groups.add(pgid);
@@ -115,9 +142,20 @@ export function createReaper(): Reaper {
     del(pgid) {
       if (groups.delete(pgid)) tell(`del ${pgid}\n`);
     },
+    addDir(path) {
+      // One line is one path, and only one from the root is the same for the helper.
+      if (!path.startsWith("/") || /[\r\n]|\s$/u.test(path) || dirs.has(path)) return;
+      dirs.add(path);
+      if (helper === undefined) start();
+      else tell(`adddir ${path}\n`);
+    },
+    delDir(path) {
+      if (dirs.delete(path)) tell(`deldir ${path}\n`);
+    },
     close() {
       clearTimeout(retry);
       groups.clear();
+      dirs.clear();
       helper?.stdin?.end();
       helper = undefined;
     },
