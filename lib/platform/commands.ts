@@ -26,6 +26,9 @@ const DRAIN_QUIET_MS = 50;
 /** How often groups left in the background are looked at, to forget those that are gone. */
 const FORGET_MS = 2000;
 
+/** What was left in the background and says nothing for this long, in milliseconds, is ended. */
+const BACKGROUND_SILENCE_MS = 8 * 3_600_000;
+
 /** Longer timers would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -33,13 +36,24 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export interface CommandsOptions {
   /** Ends the groups when this process is killed. */
   readonly reaper: Reaper;
+  /** Milliseconds of silence after which what is left in the background is ended. @default {8 h} */
+  readonly backgroundSilenceMs?: number;
+}
+
+/** A group that may still have processes. */
+interface Group {
+  readonly command: string;
+  readonly since: number;
+  /** When it last wrote something. */
+  heard: number;
+  /** Whether its command ended. */
+  left: boolean;
 }
 
 /** Creates the runner of one session; see {@linkcode Commands}. */
 export function createCommands(options: CommandsOptions): Commands {
-  const { reaper } = options;
-  /** Groups that may still have processes. */
-  const groups = new Set<number>();
+  const { reaper, backgroundSilenceMs = BACKGROUND_SILENCE_MS } = options;
+  const groups = new Map<number, Group>();
   /** Outputs that processes in the background may still write to. */
   const outputs = new Set<Readable>();
   /** Commands that run now. */
@@ -50,8 +64,9 @@ export function createCommands(options: CommandsOptions): Commands {
   let commands = 0;
   let sweep: ReturnType<typeof setInterval> | undefined;
 
-  const hold = (pgid: number) => {
-    groups.add(pgid);
+  const hold = (pgid: number, command: string) => {
+    const since = performance.now();
+    groups.set(pgid, { command, since, heard: since, left: false });
     reaper.add(pgid);
   };
   const forget = (pgid: number) => {
@@ -63,7 +78,11 @@ export function createCommands(options: CommandsOptions): Commands {
   function watchBackground(): void {
     if (sweep !== undefined) return;
     sweep = setInterval(async () => {
-      for (const pgid of [...groups]) if (await isGone(pgid)) forget(pgid);
+      for (const [pgid, { left, heard }] of [...groups]) {
+        const silent = left && performance.now() - heard > backgroundSilenceMs;
+        if (silent) await endGroup(pgid, GRACE_MS);
+        if (silent || await isGone(pgid)) forget(pgid);
+      }
       if (groups.size === 0) stopWatching();
     }, FORGET_MS);
     sweep.unref();
@@ -75,9 +94,12 @@ export function createCommands(options: CommandsOptions): Commands {
   }
 
   /** Reads on for nobody: a server in the background would die of writing to a closed pipe. */
-  function readOn(stdout: Readable): void {
+  function readOn(stdout: Readable, group: Group | undefined): void {
     if (stdout.destroyed || stdout.readableEnded) return;
     outputs.add(stdout);
+    stdout.on("data", () => {
+      if (group !== undefined) group.heard = performance.now();
+    });
     stdout.once("close", () => outputs.delete(stdout));
     stdout.resume();
     (stdout as { unref?: () => void }).unref?.();
@@ -93,7 +115,7 @@ export function createCommands(options: CommandsOptions): Commands {
       env: { ...options.env, [MARK_VARIABLE]: mark },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    hold(leader.pid);
+    hold(leader.pid, command);
     /** Ends the command with all it started, also what left its group. */
     const endAll = async () => {
       await endGroup(leader.pid, GRACE_MS);
@@ -121,8 +143,10 @@ export function createCommands(options: CommandsOptions): Commands {
       };
     } finally {
       reader.stop();
+      const group = groups.get(leader.pid);
+      if (group !== undefined) group.left = true;
       for (const stream of [leader.process.stdout, leader.process.stderr]) {
-        if (stream !== null) readOn(stream);
+        if (stream !== null) readOn(stream, group);
       }
       if (await isGone(leader.pid)) forget(leader.pid);
       else watchBackground();
@@ -141,10 +165,14 @@ export function createCommands(options: CommandsOptions): Commands {
         running.delete(result);
       }
     },
+    background() {
+      return [...groups.values()].filter(({ left }) => left)
+        .map(({ command, since }) => ({ command, since }));
+    },
     async close() {
       ending.abort();
       await Promise.allSettled(running);
-      await Promise.all([...groups].map(async (pgid) => {
+      await Promise.all([...groups.keys()].map(async (pgid) => {
         await endGroup(pgid, GRACE_MS);
         forget(pgid);
       }));

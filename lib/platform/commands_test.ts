@@ -207,6 +207,30 @@ test("a background process that escaped its group and holds the output does not 
   assert.ok(performance.now() - start < 2500);
 });
 
+test("a background process that says nothing has an end, and is listed until then", async (t) => {
+  const reaper = recordingReaper();
+  const commands = createCommands({ reaper, backgroundSilenceMs: 3000 });
+  t.after(() => commands.close());
+  const run = (command: string) =>
+    commands.run(command, {
+      cwd: tmpdir(),
+      env: { PATH: process.env["PATH"] ?? "" },
+      signal: new AbortController().signal,
+      timeoutMs: 20_000,
+      keep: 1000,
+      onOutput: () => {},
+    });
+  await run("sleep 300 & true");
+  await run("while sleep 0.5; do echo working; done & true");
+  await run("true");
+  const listed = () => commands.background().map(({ command }) => command);
+  assert.deepEqual(listed(), ["sleep 300 & true", "while sleep 0.5; do echo working; done & true"]);
+  while (listed().length === 2) await new Promise((resolve) => setTimeout(resolve, 50));
+  // The one that speaks goes on.
+  assert.deepEqual(listed(), ["while sleep 0.5; do echo working; done & true"]);
+  assert.equal(reaper.held.size, 1);
+});
+
 test("a background group that ended is forgotten", async () => {
   const { run, commands, held } = setup();
   const result = await run("sleep 0.5 & echo done");

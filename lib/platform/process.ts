@@ -38,6 +38,14 @@ export interface CommandResult {
   readonly background: readonly number[];
 }
 
+/** What a command left running when it ended. */
+export interface BackgroundCommand {
+  /** The command line. */
+  readonly command: string;
+  /** When it was started: milliseconds as `performance.now()` counts them. */
+  readonly since: number;
+}
+
 /** Runs shell commands for one session. */
 export interface Commands {
   /**
@@ -48,6 +56,8 @@ export interface Commands {
    * @throws {Error} when no process can be started: no shell, no such directory.
    */
   run(command: string, options: RunOptions): Promise<CommandResult>;
+  /** The commands whose processes go on in the background, the oldest first. */
+  background(): readonly BackgroundCommand[];
   /** Ends every group that still has a process. */
   close(): Promise<void>;
 }

@@ -335,6 +335,7 @@ export class AgentSession implements Session {
           messages: conversation.messages,
           configFile: config.file,
           instructions: this.#instructions.state,
+          background: this.#options.commands.background(),
         });
     }
   }

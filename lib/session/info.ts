@@ -5,7 +5,10 @@
  */
 import { permissionWords } from "../agents/permission_words.ts";
 import type { AgentPool } from "../agents/pool.ts";
+import { oneLine } from "../base/cut.ts";
+import { formatDuration } from "../base/duration.ts";
 import type { PermissionRules } from "../config/types.ts";
+import type { BackgroundCommand } from "../platform/process.ts";
 import { estimateTokens } from "../engine/estimate.ts";
 import type { McpStatus } from "../mcp/session_servers.ts";
 import type { Message, ModelClient, Usage } from "../model/types.ts";
@@ -90,11 +93,16 @@ export interface StatusOptions {
   readonly configFile: string | undefined;
   /** What is the case with the project's instructions; empty when there are none. */
   readonly instructions: string;
+  /** What commands left running. */
+  readonly background?: readonly BackgroundCommand[];
 }
+
+/** UTF-16 units of a command that is shown. */
+const COMMAND_LENGTH = 100;
 
 /** The lines of `/status`. */
 export function statusText(options: StatusOptions): string {
-  const { id, cwd, yolo, model, messages, configFile, instructions } = options;
+  const { id, cwd, yolo, model, messages, configFile, instructions, background = [] } = options;
   return [
     `model: ${modelText(model)}`,
     `directory: ${cwd}`,
@@ -104,6 +112,10 @@ export function statusText(options: StatusOptions): string {
     `conversation: ${counted(messages.length, "message")}, ` +
     `about ${counted(estimateTokens(messages), "token")}`,
     ...(model.used === undefined ? [] : [`used: ${usageText(model.used)}`]),
+    ...background.map(({ command, since }) =>
+      `in the background for ${formatDuration(performance.now() - since)}: ` +
+      oneLine(command, COMMAND_LENGTH)
+    ),
     `session: ${id}`,
   ].join("\n");
 }

@@ -31,6 +31,7 @@ export interface TestProject {
 
 const NO_COMMANDS: Commands = {
   run: () => Promise.reject(new Error("This test runs no commands")),
+  background: () => [],
   close: () => Promise.resolve(),
 };
 

@@ -89,6 +89,7 @@ async function configOf(keys: Keys): Promise<AgentConfig> {
 
 const noCommands: Commands = {
   run: () => Promise.reject(new Error("No command in this test")),
+  background: () => [],
   close: () => Promise.resolve(),
 };
 
