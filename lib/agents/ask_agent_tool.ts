@@ -69,7 +69,7 @@ export function askAgentTool(options: AskAgentToolOptions): Tool<z.output<typeof
         signal: context.signal,
         // The turn's own watchdog counts the silence, unless the entry sets a time of its own.
         silenceMs: Infinity,
-        onQueued: (before) => context.output(`[waits for ${before + 1} other asks]\n`),
+        onQueued: (before) => context.output(`[waits for ${otherAsks(before + 1)}]\n`),
         onBusy: (busy) => {
           resume();
           resume = busy ? context.pauseWatchdog() : () => {};
@@ -90,6 +90,11 @@ export function askAgentTool(options: AskAgentToolOptions): Tool<z.output<typeof
       };
     },
   });
+}
+
+/** `3 other asks`. */
+export function otherAsks(count: number): string {
+  return `${count} other ask${count === 1 ? "" : "s"}`;
 }
 
 /** A model that asks without end is told to stop by itself. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { AskResult } from "../agents/ask.ts";
+import { otherAsks } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import { relayedAsk } from "../agents/relayed_ask.ts";
 import { transcriptOf } from "../agents/transcript.ts";
@@ -45,7 +46,7 @@ export async function typedAsk(options: TypedAskOptions): Promise<AskResult> {
       emit({
         type: "notice",
         severity: "info",
-        text: `${agent} is asked when ${before + 1} other asks are done`,
+        text: `${agent} is asked after ${otherAsks(before + 1)}`,
       }),
   });
   const { end, label } = result;
