@@ -69,6 +69,7 @@ export type {
 export { composeHost, type ComposeHostOptions } from "./lib/cli/compose.ts";
 export type { Emit, EngineEvent } from "./lib/engine/events.ts";
 export type { AskPermission, PermissionAnswer, PermissionQuestion } from "./lib/gate/question.ts";
+export type { ProcessEnd } from "./lib/platform/process.ts";
 export type { Image, ModelSettings, Usage } from "./lib/model/types.ts";
 export type { AskUser, UserAnswer, UserQuestion } from "./lib/tools/user_question.ts";
 export type {

@@ -139,9 +139,9 @@ const WRONG: readonly {
   },
   {
     what: "a key of a later version",
-    text: "provider: llamacpp\nhooks: {}\n",
+    text: "provider: llamacpp\nskills: {}\n",
     place: "2:1",
-    words: /key "hooks" is not supported by this version/,
+    words: /key "skills" is not supported by this version/,
   },
 ];
 
@@ -337,8 +337,8 @@ test(
       await editor.mm.waitForOutput(/using OpenAI with "[^"]+", because OPENAI_API_KEY is set/, {
         stream: "stderr",
       });
-      await editor.prompt(session, "/model");
-      assert.match(editor.text(session), /^openai\/\S+ at https:\/\/api\.openai\.com\/v1/);
+      await editor.prompt(session, "/status");
+      assert.match(editor.text(session), /^model: openai\/\S+ at https:\/\/api\.openai\.com\/v1/);
       assert.equal(proxy.connections, 0);
       assert.doesNotMatch(editor.mm.output, /sk-test/);
     }),

@@ -1,50 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AcpEditor } from "./support/acp_editor.ts";
-import { bash, type Keys } from "./support/agents.ts";
-import {
-  always,
-  inOrder,
-  type ModelServer,
-  onTool,
-  onUser,
-  type Rule,
-} from "./support/model_server.ts";
-import { oneAgent } from "./support/one_agent.ts";
-import { type TestProject, withProject } from "./support/project.ts";
-
-/** A turn of one agent, driven over ACP. */
-interface Stage {
-  readonly p: TestProject;
-  readonly server: ModelServer;
-  readonly editor: AcpEditor;
-  readonly session: string;
-}
-
-/** Runs `body` with a session of an agent under yolo; `keys` change its configuration. */
-function withTurn(
-  reply: Rule | readonly Rule[],
-  body: (stage: Stage) => Promise<void>,
-  keys: Keys = {},
-): Promise<void> {
-  return withProject(async (p) => {
-    const server = await oneAgent(p, reply, { yolo: true, ...keys });
-    const editor = p.editor();
-    const session = await editor.start();
-    await body({ p, server, editor, session });
-  });
-}
-
-/** Asks once more, to see that the conversation is still one that strict templates accept. */
-async function asksAgain({ editor, server, session }: Stage): Promise<string[]> {
-  const { stopReason } = await editor.prompt(session, "Still there?");
-  assert.equal(stopReason, "end_turn");
-  assert.match(editor.text(session), /Still here\.$/);
-  return (server.requests.at(-1)?.messages ?? []).slice(1)
-    .map((m) => `${m.role}: ${typeof m.content === "string" ? m.content : ""}`);
-}
-
-const still = onUser("Still there?", { text: "Still here." });
+import { bash } from "./support/agents.ts";
+import { always, inOrder, onTool, onUser } from "./support/model_server.ts";
+import { asksAgain, still, withTurn } from "./support/turn_stage.ts";
 
 /** Waits, in a command, until the file exists that another one makes. */
 const until = (file: string) =>
@@ -343,71 +301,6 @@ function cutCall(): string {
   return chunk({ role: "assistant", content: "Now" }) +
     chunk({ tool_calls: [{ index: 0, id: "c", type: "function", function: call }] });
 }
-
-test("a cancel during the answer reaches the model server at once and keeps what was said", () =>
-  withTurn([
-    onUser("Go", { chunks: ["So", " far"], hang: true, holdAfter: 2 }),
-    still,
-  ], async (stage) => {
-    const { editor, server, session } = stage;
-    const prompt = editor.prompt(session, "Go");
-    await editor.waitForText(session, "So far");
-    const cancelled = performance.now();
-    editor.cancel(session);
-    assert.equal((await prompt).stopReason, "cancelled");
-    assert.equal(await server.requests[0]?.done, "aborted");
-    assert.ok(performance.now() - cancelled < 1000);
-    assert.equal((await asksAgain(stage))[1], "assistant: So far\n[cancelled by the user]");
-  }));
-
-test("a cancel before the first word leaves a mark and no empty answer", () =>
-  withTurn([onUser("Go", { hang: true }), still], async (stage) => {
-    const { editor, server, session } = stage;
-    const prompt = editor.prompt(session, "Go");
-    await server.waitForRequest(() => true);
-    editor.cancel(session);
-    assert.equal((await prompt).stopReason, "cancelled");
-    assert.equal((await asksAgain(stage))[1], "assistant: [cancelled by the user]");
-  }));
-
-test("a cancel during a command ends all its processes, and the other calls get a result", () =>
-  withTurn([
-    onUser("Go", { toolCalls: [bash("touch started; sleep 300 | cat"), bash("touch never")] }),
-    still,
-  ], async (stage) => {
-    const { p, editor, session } = stage;
-    const prompt = editor.prompt(session, "Go");
-    await editor.waitForUpdate((u) => u.update.status === "in_progress");
-    const cancelled = performance.now();
-    editor.cancel(session);
-    assert.equal((await prompt).stopReason, "cancelled");
-    assert.ok(performance.now() - cancelled < 3000);
-    assert.equal(p.exists("never"), false);
-    const states = editor.toolCalls(session).map((c) => c.status);
-    assert.ok(states.every((s) => s === "failed"), `${states}`);
-    const messages = await asksAgain(stage);
-    assert.deepEqual(messages.slice(1, 5).map((m) => m.split(":")[0]), [
-      "assistant",
-      "tool",
-      "tool",
-      "assistant",
-    ]);
-  }));
-
-test("a cancel during the wait for the next attempt ends the turn at once", () =>
-  withTurn([
-    onUser("Go", { status: 503, body: "later", headers: { "retry-after": "50" } }),
-    still,
-  ], async (stage) => {
-    const { editor, session } = stage;
-    const prompt = editor.prompt(session, "Go");
-    await editor.waitForUpdate((u) => /trying again in 50 s/.test(u.update.content?.text ?? ""));
-    const cancelled = performance.now();
-    editor.cancel(session);
-    assert.equal((await prompt).stopReason, "cancelled");
-    assert.ok(performance.now() - cancelled < 1000);
-    assert.equal((await asksAgain(stage))[1], "assistant: [cancelled by the user]");
-  }));
 
 test("a silent model server ends the turn with a message that names it", () =>
   withTurn([onUser("Go", { hang: true }), still], async (stage) => {
