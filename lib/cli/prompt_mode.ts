@@ -8,6 +8,7 @@ import { exitStatusOf } from "../base/ends.ts";
 import type { AskPermission } from "../gate/question.ts";
 import type { CreateSessionOptions } from "../session/types.ts";
 import { beginSession } from "./begin_session.ts";
+import { gatherOutput } from "./gathered_output.ts";
 import { onInterruptSignal } from "./interrupt.ts";
 import { createAnswerInput } from "./line_input.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
@@ -34,10 +35,11 @@ export async function runPromptMode(
   const text = typeof mode.prompt === "string" ? mode.prompt : await readStdin("prompt");
   const { config, cwd } = await loadAgentConfig({ options, io });
   const paint = createPaint(terminal.stderrColor);
+  const gathered = gatherOutput(io);
   const renderer = createRenderer({
     screen: createScreen({
-      side: io.err,
-      answer: io.out,
+      side: gathered.err,
+      answer: gathered.out,
       shared: terminal.stdoutIsTerminal && terminal.stderrIsTerminal,
     }),
     paint,
@@ -54,6 +56,7 @@ export async function runPromptMode(
   const turn = new AbortController();
   // First in, last out: Ctrl-C while the host closes must not end mm before what it started.
   lifetime.add(onInterruptSignal(() => turn.abort()));
+  lifetime.add(() => Promise.resolve(gathered.flush()));
   lifetime.add(() => host.close());
   // A prompt that came from stdin leaves nothing to answer with.
   const someone = terminal.stdinIsTerminal && terminal.stderrIsTerminal &&
@@ -64,12 +67,13 @@ export async function runPromptMode(
     session: {
       cwd,
       emit: renderer.event,
-      ...(someone ? askAt({ renderer, paint, show: io.err }) : { askPermission: refuse }),
+      ...(someone ? askAt({ renderer, paint, show: gathered.err }) : { askPermission: refuse }),
     },
   });
   const signal = AbortSignal.any([turn.signal, lifetime.signal]);
   const result = await session.prompt({ text }, { signal });
   renderer.endTurn(result.end, result.subject);
+  gathered.flush();
   return exitStatusOf(result.end);
 }
 

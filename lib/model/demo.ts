@@ -28,6 +28,7 @@ export function createDemoClient(): ModelClient {
     label: DEMO_LABEL,
     url: "",
     contextWindow: undefined,
+    images: false,
     settings: {},
     efforts: [],
     models: () => Promise.resolve(undefined),

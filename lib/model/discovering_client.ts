@@ -56,6 +56,10 @@ class DiscoveringClient implements ModelClient {
     return this.#client?.contextWindow ?? this.#options.config.contextWindow;
   }
 
+  get images(): boolean | undefined {
+    return this.#client?.images ?? this.#options.config.images;
+  }
+
   get settings(): ModelSettings {
     const { model, reasoning } = this.#options.config;
     return this.#client?.settings ?? {

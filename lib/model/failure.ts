@@ -161,7 +161,10 @@ export function answerFailure(end: Exclude<AnswerEnd, { type: "complete" }>): Fa
     case "no_room":
       return {
         condition: "no_room",
-        words: { text: "the model stopped at its limit before the first word: the request fills its window" },
+        words: {
+          text:
+            "the model stopped at its limit before the first word: the request fills its window",
+        },
       };
   }
 }

@@ -72,6 +72,9 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
     get contextWindow() {
       return contextWindow;
     },
+    get images() {
+      return images;
+    },
     get settings() {
       return {
         ...(model === undefined ? {} : { model }),
@@ -105,10 +108,10 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
 
   async function findFacts(signal: AbortSignal | undefined): Promise<ModelFacts> {
     const probing = { fetch: options.fetch, ...(signal === undefined ? {} : { signal }) };
-    // The package is needed for the first request anyway: it loads while the server is asked.
-    transport.warm().catch(() => {});
     model ??= await firstModel(endpoint, probing);
     const { facts, reached } = await probe(endpoint, model, probing);
+    // The package is needed for the first request. Loading it before would keep the answers waiting.
+    transport.warm().catch(() => {});
     // A server that was not there is asked again the next time.
     if (!reached) known = undefined;
     contextWindow = config.contextWindow ?? facts.contextWindow;

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Accumulator, StreamEnd } from "./accumulate.ts";
+import { type ByteReader, createByteReader } from "./byte_reader.ts";
 import { readChunk, readCompletion } from "./chunk.ts";
 import { asArray, asObject, parseJson } from "./json.ts";
 import { looksLikeHtml, quote, wordsOf } from "./server_words.ts";
@@ -52,7 +53,7 @@ const MARK_GRACE_MS = 100;
 export async function readAnswer(options: ReadAnswerOptions): Promise<AnswerEnd> {
   const { accumulator, body, signal } = options;
   if (body === null) return EMPTY;
-  const reader = body.getReader();
+  const reader = createByteReader(body);
   const stop = () => void reader.cancel(signal.reason).catch(() => {});
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -80,9 +81,7 @@ const EMPTY: AnswerEnd = {
   transient: true,
 };
 
-type Reader = ReadableStreamDefaultReader<Uint8Array>;
-
-async function read(reader: Reader, options: ReadAnswerOptions): Promise<AnswerEnd> {
+async function read(reader: ByteReader, options: ReadAnswerOptions): Promise<AnswerEnd> {
   const { accumulator, onEvent } = options;
   let noise: string | undefined;
   const events = createEventReader({
@@ -173,7 +172,7 @@ function noAnswer(what: string, text: string, transient = false): AnswerEnd {
 }
 
 /** Returns the next bytes, or `undefined` when they took longer than `ms`. */
-async function readWithin(reader: Reader, ms: number) {
+async function readWithin(reader: ByteReader, ms: number) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), ms);
@@ -187,7 +186,7 @@ async function readWithin(reader: Reader, ms: number) {
 }
 
 /** Takes what little follows the end mark, so that the connection can be used again; then closes. */
-async function finishBody(reader: Reader): Promise<void> {
+async function finishBody(reader: ByteReader): Promise<void> {
   try {
     const until = performance.now() + MARK_GRACE_MS;
     for (let left = MARK_GRACE_MS; left > 0; left = until - performance.now()) {
@@ -213,7 +212,9 @@ function createHead() {
     get size() {
       return size;
     },
-    add(bytes: Uint8Array) {
+    add(next: Uint8Array) {
+      // The next read writes over it.
+      const bytes = next.slice();
       parts.push(bytes);
       size += bytes.length;
       if (kind !== "unknown") return;

@@ -135,6 +135,8 @@ export interface ModelClient {
   readonly url: string;
   /** The window in tokens, once it is known: configured, or told by the server. */
   readonly contextWindow: number | undefined;
+  /** Whether the model takes images, once it is known: configured, or told by the server. */
+  readonly images: boolean | undefined;
   /** What is in use; the model may be unknown until {@linkcode ModelClient.facts} is done. */
   readonly settings: ModelSettings;
   /** The efforts that can be chosen; empty where there is nothing to choose. */

@@ -79,7 +79,7 @@ export class Host implements SessionHost {
   }
 
   get images(): boolean {
-    return this.#facts.images === true;
+    return this.#options.model.images === true;
   }
 
   get window(): number | undefined {

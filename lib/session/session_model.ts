@@ -29,7 +29,6 @@ export class SessionModel implements ModelClient, ModelChoice {
   #client: ModelClient;
   #listed: readonly string[] = [];
   #used: Usage | undefined;
-  #images = false;
 
   /** Begins with the model of the process. */
   constructor(client: ModelClient) {
@@ -59,7 +58,7 @@ export class SessionModel implements ModelClient, ModelChoice {
 
   /** Whether the model is known to take images. */
   get images(): boolean {
-    return this.#images;
+    return this.#client.images === true;
   }
 
   get listed(): readonly string[] {
@@ -82,10 +81,7 @@ export class SessionModel implements ModelClient, ModelChoice {
   }
 
   async facts(options: { readonly signal?: AbortSignal }): Promise<ModelFacts> {
-    const client = this.#client;
-    const facts = await client.facts(options);
-    if (client === this.#client) this.#images = facts.images === true;
-    return facts;
+    return await this.#client.facts(options);
   }
 
   async complete(request: ModelRequest, options: CompleteOptions): Promise<ModelReply> {
@@ -121,7 +117,6 @@ export class SessionModel implements ModelClient, ModelChoice {
     if (client === this.#client) throw new UserError(`${this.label} is the only model here`);
     this.#clients.set(key, client);
     this.#client = client;
-    this.#images = false;
     // Images of the conversation are sent only to a model that takes them, so this has to be known.
     await this.facts(options);
   }
