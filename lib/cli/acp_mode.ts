@@ -13,7 +13,7 @@ import type { ModeOptionsOf } from "./mode.ts";
 import { safeText } from "./safe_text.ts";
 
 /** Milliseconds that the greeting waits for what a server says about its model. */
-const READY_MS = 100;
+const READY_MS = 300;
 
 /** Serves one client until it closes stdin. Returns the exit status. */
 export async function runAcpMode(
