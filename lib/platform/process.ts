@@ -7,7 +7,9 @@
 
 /** How a process ended: an exit code, or the signal that killed it. */
 export interface ProcessEnd {
+  /** `null` when a signal killed it. */
   readonly code: number | null;
+  /** `null` when it ended by itself. */
   readonly signal: string | null;
 }
 
