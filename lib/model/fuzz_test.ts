@@ -77,21 +77,31 @@ function mutate(random: () => number): Uint8Array {
   return bytes;
 }
 
-function bodyOf(bytes: Uint8Array, random: () => number): ReadableStream<Uint8Array> {
-  let at = 0;
-  const breaks = random() < 0.1;
-  return new ReadableStream({
-    pull(controller) {
-      if (at >= bytes.length) {
-        if (breaks) controller.error(new Error("connection reset"));
-        else controller.close();
-        return;
-      }
-      const end = at + 1 + Math.floor(random() * 200);
-      controller.enqueue(bytes.slice(at, end));
-      at = end;
-    },
-  });
+/** Cuts bytes into packets; the last one may be a connection that breaks. */
+function packets(bytes: Uint8Array, random: () => number): (Uint8Array<ArrayBuffer> | Error)[] {
+  const pieces: (Uint8Array<ArrayBuffer> | Error)[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const end = at + 1 + Math.floor(random() * 200);
+    pieces.push(bytes.slice(at, end));
+    at = end;
+  }
+  if (random() < 0.1) pieces.push(new Error("connection reset"));
+  return pieces;
+}
+
+/** A body of bytes, as runtimes have it, or of chunks. */
+function bodyOf(pieces: readonly (Uint8Array<ArrayBuffer> | Error)[], kind: "bytes" | "chunks") {
+  const left = [...pieces];
+  const pull = (controller: ReadableByteStreamController | ReadableStreamDefaultController) => {
+    const piece = left.shift();
+    if (piece instanceof Error) return controller.error(piece);
+    if (piece !== undefined) return controller.enqueue(piece.slice());
+    controller.close();
+    if ("byobRequest" in controller) controller.byobRequest?.respond(0);
+  };
+  return kind === "bytes"
+    ? new ReadableStream<Uint8Array>({ type: "bytes", pull })
+    : new ReadableStream<Uint8Array>({ pull });
 }
 
 test("10 000 mutated streams each end in one of the documented ends, none throws", async () => {
@@ -99,28 +109,37 @@ test("10 000 mutated streams each end in one of the documented ends, none throws
   const seen = new Map<string, number>();
   for (let i = 0; i < 10_000; i++) {
     const bytes = mutate(random);
-    let shown = 0;
-    const onEvent = (event: { readonly type: string; readonly text?: string }) => {
-      shown += event.text?.length ?? 0;
-    };
-    const accumulator = createAccumulator({
-      onEvent,
-      toolNames: new Set(["read", "bash"]),
-      textCalls: random() < 0.5,
-    });
-    const end = await readAnswer({
-      body: bodyOf(bytes, random),
-      accumulator,
-      onEvent,
-      signal: new AbortController().signal,
-      graceMs: 5,
-    }).catch((error) => {
-      throw new Error(`Stream ${i}: ${JSON.stringify(new TextDecoder().decode(bytes))}`, {
-        cause: error,
+    const pieces = packets(bytes, random);
+    const textCalls = random() < 0.5;
+    const words = () => `Stream ${i}: ${JSON.stringify(new TextDecoder().decode(bytes))}`;
+    const read = async (kind: "bytes" | "chunks") => {
+      let shown = "";
+      const onEvent = (event: { readonly type: string; readonly text?: string }) => {
+        shown += event.text ?? "";
+      };
+      const accumulator = createAccumulator({
+        onEvent,
+        toolNames: new Set(["read", "bash"]),
+        textCalls,
       });
-    });
-    assert(ENDS.has(end.type), end.type);
-    assert(shown <= bytes.length);
+      const end = await readAnswer({
+        body: bodyOf(pieces, kind),
+        accumulator,
+        onEvent,
+        signal: new AbortController().signal,
+        graceMs: 5,
+      }).catch((error) => {
+        throw new Error(words(), { cause: error });
+      });
+      assert(ENDS.has(end.type), end.type);
+      assert(shown.length <= bytes.length);
+      return { end, shown };
+    };
+    const { end, shown } = await read("bytes");
+    // The buffer that is used again changes nothing.
+    const other = await read("chunks");
+    assert.equal(shown, other.shown, words());
+    assert.equal(end.type, other.end.type, words());
     if (end.type === "complete") {
       for (const call of end.reply.message.toolCalls ?? []) {
         assert(call.id !== "" && call.name !== "");
