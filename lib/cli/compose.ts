@@ -60,7 +60,7 @@ export async function composeHost(options: ComposeHostOptions): Promise<SessionH
       start: createStartChild({ reaper }),
       hasTool: selectTools(config.tools).has,
     }),
-    scratch: createScratch({ self: selfCommand(), depth }),
+    scratch: createScratch({ self: selfCommand(), depth, reaper }),
     onClose: () => {
       reaper.close();
       return Promise.resolve();

@@ -63,7 +63,7 @@ export async function composeAsker(options: ComposeAskerOptions): Promise<Asker>
   const config = asAsked(options.config, depth);
   const reaper = createReaper();
   const pool = createPool({ config, env, depth, reaper });
-  const scratch = createScratch({ self: selfCommand(), depth });
+  const scratch = createScratch({ self: selfCommand(), depth, reaper });
   const exports = new CommandExports({
     sessionId: crypto.randomUUID(),
     scratch,

@@ -7,6 +7,7 @@ import { rm } from "node:fs/promises";
 import { ASK_DEPTH_VARIABLE } from "./ask_depth.ts";
 import { privateTempDir } from "./directories.ts";
 import { launcherPath } from "./launcher.ts";
+import type { Reaper } from "./reaper.ts";
 import type { SelfCommand } from "./runtime.ts";
 
 /** What the place holds. */
@@ -33,23 +34,28 @@ export interface ScratchOptions {
    * command which drops the variable and its ancestors is still known for what it is.
    */
   readonly depth: number;
+  /** Removes the place when this process cannot: it holds the conversation. */
+  readonly reaper: Pick<Reaper, "addDir" | "delDir">;
 }
 
 /** Creates a place; nothing is written yet. */
 export function createScratch(options: ScratchOptions): Scratch {
-  const { self, depth } = options;
+  const { self, depth, reaper } = options;
   let made: Promise<ScratchContents> | undefined;
   return {
     contents: () =>
       made ??= (async () => {
         const directory = await privateTempDir("mm-");
+        reaper.addDir(directory);
         const env = depth === 0 ? {} : { [ASK_DEPTH_VARIABLE]: String(depth) };
         return { directory, bin: await launcherPath({ self, directory, env }) };
       })(),
     async close() {
       const contents = await made?.catch(() => undefined);
       made = undefined;
-      if (contents !== undefined) await rm(contents.directory, { recursive: true, force: true });
+      if (contents === undefined) return;
+      await rm(contents.directory, { recursive: true, force: true });
+      reaper.delDir(contents.directory);
     },
   };
 }
