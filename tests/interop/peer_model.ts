@@ -7,13 +7,20 @@
 import { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** What the model does. */
 export type PeerReply =
-  | { readonly text: string }
-  | { readonly call: { readonly name: string; readonly arguments: unknown } }
+  | { readonly text: string; readonly delayMs?: number }
+  | { readonly calls: readonly PeerCall[] }
   /** Never answers. */
   | { readonly hang: true };
+
+/** A call of a tool. */
+export interface PeerCall {
+  readonly name: string;
+  readonly arguments: unknown;
+}
 
 /** What the model was asked, whatever the wire. */
 export interface PeerRequest {
@@ -77,6 +84,7 @@ export class PeerModel implements AsyncDisposable {
       this.requests.push(asked);
       const reply = this.#script(asked);
       if ("hang" in reply) return;
+      if ("text" in reply && reply.delayMs !== undefined) await sleep(reply.delayMs);
       const id = `call_${++this.#calls}`;
       if (body.stream !== true) return sendJson(response, wire.whole(reply, id));
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -137,7 +145,7 @@ const CHAT: Wire = {
       ...more,
     });
     const message = chatMessage(reply, id);
-    const calls = message.tool_calls?.map((call: Json) => ({ index: 0, ...call }));
+    const calls = message.tool_calls?.map((call: Json, index: number) => ({ index, ...call }));
     const delta = { ...message, ...(calls === undefined ? {} : { tool_calls: calls }) };
     return [
       chunk([{ index: 0, delta, finish_reason: null }]),
@@ -149,12 +157,14 @@ const CHAT: Wire = {
 
 function chatMessage(reply: Answer, id: string): Json {
   if ("text" in reply) return { role: "assistant", content: reply.text };
-  const { name } = reply.call;
-  const text = JSON.stringify(reply.call.arguments);
   return {
     role: "assistant",
     content: "",
-    tool_calls: [{ id, type: "function", function: { name, arguments: text } }],
+    tool_calls: reply.calls.map((call, at) => ({
+      id: `${id}_${at}`,
+      type: "function",
+      function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+    })),
   };
 }
 
@@ -179,48 +189,49 @@ const RESPONSES: Wire = {
     object: "response",
     status: "completed",
     model: "mock",
-    output: [responsesItem(reply, id)],
+    output: responsesItems(reply, id),
     usage: { input_tokens: 10, output_tokens: 2, total_tokens: 12 },
   }),
   events: (reply, id) => {
-    const item = responsesItem(reply, id);
     const response = RESPONSES.whole(reply, id);
-    return [
-      { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+    const items = responsesItems(reply, id).flatMap((item, at) => [
       {
         type: "response.output_item.added",
-        output_index: 0,
+        output_index: at,
         item: { ...item, status: "in_progress" },
       },
       ..."text" in reply
         ? [{
           type: "response.output_text.delta",
           item_id: item.id,
-          output_index: 0,
+          output_index: at,
           content_index: 0,
           delta: reply.text,
         }]
         : [],
-      { type: "response.output_item.done", output_index: 0, item },
+      { type: "response.output_item.done", output_index: at, item },
+    ]);
+    return [
+      { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+      ...items,
       { type: "response.completed", response },
     ];
   },
 };
 
-function responsesItem(reply: Answer, id: string): Json {
+function responsesItems(reply: Answer, id: string): Json[] {
   if ("text" in reply) {
     const content = [{ type: "output_text", text: reply.text, annotations: [] }];
-    return { type: "message", id: `msg_${id}`, role: "assistant", status: "completed", content };
+    return [{ type: "message", id: `msg_${id}`, role: "assistant", status: "completed", content }];
   }
-  const { name } = reply.call;
-  return {
+  return reply.calls.map((call, at) => ({
     type: "function_call",
-    id: `fc_${id}`,
-    call_id: id,
-    name,
-    arguments: JSON.stringify(reply.call.arguments),
+    id: `fc_${id}_${at}`,
+    call_id: `${id}_${at}`,
+    name: call.name,
+    arguments: JSON.stringify(call.arguments),
     status: "completed",
-  };
+  }));
 }
 
 function textOf(content: Json): string {

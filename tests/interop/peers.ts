@@ -40,6 +40,8 @@ export interface Peer {
   run(command: string): { readonly name: string; readonly arguments: unknown };
   /** What its call is about, as it is shown with the question: a part of the title. */
   readonly shows: RegExp;
+  /** The call by which its model hands work to a subagent; absent where that takes more than one. */
+  delegate?(prompt: string): { readonly name: string; readonly arguments: unknown };
 }
 
 /** The executable of a peer. */
@@ -84,6 +86,15 @@ export const PEERS: readonly Peer[] = [
       }),
     run: (command) => ({ name: "run_shell_command", arguments: { command, is_background: false } }),
     shows: /echo/u,
+    delegate: (prompt) => ({
+      name: "agent",
+      arguments: {
+        description: "answer",
+        prompt,
+        subagent_type: "general-purpose",
+        run_in_background: false,
+      },
+    }),
   },
   {
     name: "opencode",
@@ -114,6 +125,10 @@ export const PEERS: readonly Peer[] = [
     },
     run: (command) => ({ name: "bash", arguments: { command, description: "Says something" } }),
     shows: /echo/u,
+    delegate: (prompt) => ({
+      name: "task",
+      arguments: { description: "answer", prompt, subagent_type: "general" },
+    }),
   },
   {
     name: "codex",

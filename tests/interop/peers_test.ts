@@ -23,7 +23,7 @@ const scriptOf = (peer: Peer): PeerScript => ({ question, results, tools }) => {
   if (last.startsWith("MARK-HANG")) return { hang: true };
   if (!last.startsWith("MARK-RUN")) return { text: "the answer of a peer" };
   if (results.length > 0) return { text: `done: ${results.join(" ").includes("it-ran")}` };
-  return { call: peer.run("echo it-ran; touch canary") };
+  return { calls: [peer.run("echo it-ran; touch canary")] };
 };
 
 async function withPeer(
