@@ -107,6 +107,21 @@ test("an editor is offered the server's models, and a choice is that session's a
     assert.equal(modelOf(last.configOptions).currentValue, "vllm/m");
   }));
 
+test("a provider that is asked nothing about itself hears of mm with the first prompt only", () =>
+  withProject(async (p) => {
+    const server = await p.model({ reply: always({ text: "Hi." }), models: ["gpt-5", "gpt-6"] });
+    await writeAgent(p, server, { provider: "openai", apiKey: "k", model: undefined });
+    const editor = p.editor();
+    const session = await editor.start();
+    await editor.prompt(session, "/status");
+    assert.deepEqual(server.probes, []);
+    await editor.prompt(session, "Hello");
+    await editor.waitForUpdate(({ kind, update }) =>
+      kind === "config_option_update" && JSON.stringify(update).includes("openai/gpt-6")
+    );
+    assert.deepEqual(server.probes.map(({ path }: RecordedProbe) => path), ["/v1/models"]);
+  }));
+
 test("an asked agent's server is not asked for its models", () =>
   withProject(async (p) => {
     const server = await p.model({ reply: always({ text: "Hi." }) });

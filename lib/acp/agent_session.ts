@@ -22,6 +22,8 @@ export interface AgentSessionOptions {
   readonly session: Session;
   readonly updates: SessionUpdates;
   readonly redact: (text: string) => string;
+  /** Whether somebody there chooses a model. */
+  readonly choosing: boolean;
 }
 
 /** Options of {@linkcode AgentSession.prompt}. */
@@ -46,6 +48,8 @@ export class AgentSession {
   #closed = false;
   /** Whether the editor knows the session. */
   #announced = false;
+  /** Whether the server was asked for its models, or nobody wants to know. */
+  #looked: boolean;
   readonly #closing = new AbortController();
   #told: { yolo: boolean; options: string; commands: string };
 
@@ -55,6 +59,7 @@ export class AgentSession {
     this.#session = options.session;
     this.#updates = options.updates;
     this.#redact = options.redact;
+    this.#looked = !options.choosing;
     const { yolo } = this.#session;
     this.#told = { yolo, options: JSON.stringify(this.options), commands: "" };
   }
@@ -146,9 +151,16 @@ export class AgentSession {
     this.#open();
   }
 
-  /** Asks the server which models there are to choose from, and tells the editor. */
-  async lookForModels(): Promise<void> {
-    await this.#session.model.models({ signal: this.#closing.signal });
+  /**
+   * Asks the server once which models there are to choose from, and tells the editor. A provider that is
+   * asked nothing about itself hears nothing of mm before the first prompt.
+   */
+  async lookForModels(options: { readonly prompted: boolean }): Promise<void> {
+    const { model } = this.#session;
+    await this.#host.ready;
+    if (this.#looked || !(options.prompted || model.asked)) return;
+    this.#looked = true;
+    await model.models({ signal: this.#closing.signal });
     // Before it is open, the reply that opens it has everything.
     if (this.#announced) this.#tellChanges();
   }
@@ -170,6 +182,9 @@ export class AgentSession {
     try {
       const result = await this.#session.prompt(input, { signal });
       const { speaker } = updates;
+      if (speaker === undefined && result.usage !== undefined) {
+        void this.lookForModels({ prompted: true });
+      }
       if (signal.aborted) return cancelledReply(result.label);
       if (result.end.kind === "refused" && !updates.shown) {
         updates.say(describeEnd(result.end, speaker ?? result.subject ?? "The prompt"));

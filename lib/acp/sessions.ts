@@ -208,11 +208,17 @@ export class Sessions {
       updates.take({ type: "notice", severity: "warning", text });
     }
     id = session.id;
-    const opened = new AgentSession({ host, session, updates, redact });
+    const opened = new AgentSession({
+      host,
+      session,
+      updates,
+      redact,
+      choosing: !options.abilities.asks,
+    });
     this.#open.set(id, opened);
     // Editors drop an update that comes before the reply which names its session.
     void options.replied.then(() => opened.announce());
-    if (!options.abilities.asks) void opened.lookForModels();
+    void opened.lookForModels({ prompted: false });
     return { session, opened };
   }
 

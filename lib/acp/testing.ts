@@ -130,6 +130,7 @@ function scriptedModel(host: ScriptedHost): ModelChoice {
     },
     listed: [],
     efforts: [],
+    asked: false,
     models: () => Promise.resolve(undefined),
     choose: only,
     think: only,

@@ -31,6 +31,7 @@ export function createDemoClient(): ModelClient {
     images: false,
     settings: {},
     efforts: [],
+    asked: false,
     models: () => Promise.resolve(undefined),
     with() {
       return this;

@@ -68,6 +68,10 @@ class DiscoveringClient implements ModelClient {
     };
   }
 
+  get asked(): boolean {
+    return this.#client?.asked ?? false;
+  }
+
   get efforts(): readonly Effort[] {
     return this.#client?.efforts ?? [];
   }

@@ -82,6 +82,7 @@ export function createOpenAIClient(options: OpenAIClientOptions): ModelClient {
       };
     },
     efforts,
+    asked: endpoint.preset.probe !== "none",
     async models({ signal }) {
       const listed = await listModels(endpoint, {
         fetch: options.fetch,

@@ -141,6 +141,8 @@ export interface ModelClient {
   readonly settings: ModelSettings;
   /** The efforts that can be chosen; empty where there is nothing to choose. */
   readonly efforts: readonly Effort[];
+  /** Whether the server is asked about itself without a prompt: then it may be asked for its models. */
+  readonly asked: boolean;
   /**
    * Lists the names of the server's models that can answer. Never rejects.
    *

@@ -56,6 +56,10 @@ export class SessionModel implements ModelClient, ModelChoice {
     return this.#client.efforts;
   }
 
+  get asked(): boolean {
+    return this.#client.asked;
+  }
+
   /** Whether the model is known to take images. */
   get images(): boolean {
     return this.#client.images === true;

@@ -123,6 +123,8 @@ export interface ModelChoice {
   readonly listed: readonly string[];
   /** The reasoning efforts that can be chosen; empty where there is nothing to choose. */
   readonly efforts: readonly Effort[];
+  /** Whether the server may be asked for its models before there was a prompt. */
+  readonly asked: boolean;
   /** Asks the server for its models. Never rejects. */
   models(options: { readonly signal?: AbortSignal }): Promise<readonly string[] | undefined>;
   /**
