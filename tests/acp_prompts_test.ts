@@ -165,7 +165,8 @@ test("a cancel reaches the prompt that runs and those that wait, and nothing aft
 
 test("a cancel in the same breath as the prompt cancels it, one for nothing does nothing", () =>
   withProject(async (p) => {
-    await oneAgent(p, onUser("Go", { text: "Gone." }));
+    // Held back, so that a cancel that comes a moment later is not late.
+    await oneAgent(p, [onUser("Go", { hang: true }), onUser("Again", { text: "Gone." })]);
     const editor = p.editor();
     const session = await editor.start();
     editor.cancel(session);
@@ -173,7 +174,7 @@ test("a cancel in the same breath as the prompt cancels it, one for nothing does
     const prompt = editor.prompt(session, "Go");
     editor.cancel(session);
     assert.equal((await prompt).stopReason, "cancelled");
-    assert.equal((await editor.prompt(session, "Go")).stopReason, "end_turn");
+    assert.equal((await editor.prompt(session, "Again")).stopReason, "end_turn");
   }));
 
 test("$/cancel_request ends the one prompt it names, with the same answer", () =>
