@@ -367,7 +367,11 @@ test("a disk that fills up in the middle: one warning, and what was saved before
     ];
     const mm = p.mm(["-line"], { program, stdin: "Hello\nLong\nMore\nMore\n" });
     assert.equal((await mm.exit).code, 0);
-    assert.equal(mm.stdout.match(/is not saved from here on: .*(?:EFBIG|too large)/gi)?.length, 1, mm.stdout);
+    assert.equal(
+      mm.stdout.match(/is not saved from here on: .*(?:EFBIG|too large)/gi)?.length,
+      1,
+      mm.stdout,
+    );
     const [file] = await conversationFiles(p);
     const lines = await linesOf(file?.path ?? "");
     assert.deepEqual(
