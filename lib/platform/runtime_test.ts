@@ -57,7 +57,7 @@ test("selfCommandFrom() finds the executable that replaced a deleted one", async
 });
 
 test("selfCommandFrom() names a remote module by its URL, apart from the files around", () => {
-  const mainModule = "https://jsr.io/@mm/cli/0.1.0/mod.ts";
+  const mainModule = "https://example.com/@mm/cli/0.1.0/mod.ts";
   assert.deepEqual(
     selfCommandFrom({
       execPath: "/deno",
