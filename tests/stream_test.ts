@@ -356,7 +356,8 @@ function rowServer(): Promise<RawServer & { readonly counts: Map<string, number>
     }
     const row = ROWS[Number(question.split(" ")[1])];
     const sends = typeof row?.sends === "string" ? [row.sends] : row?.sends ?? [];
-    const send = sends[n] ?? "";
+    // A runtime that loses an answer, as Bun does at times, asks again and gets the same.
+    const send = sends[Math.min(n, sends.length - 1)] ?? "";
     if (typeof send === "string") {
       await trickle(socket, STREAM_HEAD, send);
       socket.end();
