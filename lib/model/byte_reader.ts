@@ -22,14 +22,19 @@ export interface ByteReader {
 /** Bytes of the buffer. */
 const BUFFER = 64 * 1024;
 
-/** Whether bodies of this runtime can be read into a buffer. */
 let supported: boolean | undefined;
+
+/**
+ * Whether bodies of this runtime can be read into a buffer. Bun refuses, and a body that was asked in
+ * vain loses bytes there: so no real one is tried.
+ */
+export function readsIntoBuffer(): boolean {
+  return supported ??= ownBuffer(new Blob(["x"]).stream()) !== undefined;
+}
 
 /** Locks a body and returns its reader. */
 export function createByteReader(body: ReadableStream<Uint8Array>): ByteReader {
-  // Bun refuses, and a body that was asked in vain loses bytes there: no real one is tried.
-  supported ??= ownBuffer(new Response("x").body!) !== undefined;
-  return (supported ? ownBuffer(body) : undefined) ?? defaultReader(body);
+  return (readsIntoBuffer() ? ownBuffer(body) : undefined) ?? defaultReader(body);
 }
 
 /** Only streams of bytes can be read into a buffer. */
