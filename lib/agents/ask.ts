@@ -90,18 +90,19 @@ class Ask {
   }
 
   async run(): Promise<AskResult> {
-    const { agent, child, cwd, signal, silenceMs } = this.#options;
+    const { agent, child, signal, silenceMs } = this.#options;
     const either = AbortSignal.any([signal, this.#stopped.signal]);
     let watchdog: Watchdog | undefined;
     let end: End;
     try {
-      const helloMs = Math.min(CONNECT_TIMEOUT_MS, Math.max(silenceMs, MIN_CONNECT_MS));
-      const running = await child.running({ cwd, helloMs, signal });
+      // One that served earlier asks can have died without this side knowing yet.
+      const used = child.state === "running";
+      const running = await this.#running();
       watchdog = new Watchdog({
         timeoutMs: silenceMs,
         onTimeout: () => this.#stop({ kind: "timed_out", afterMs: silenceMs, from: agent }),
       });
-      end = await this.#ask(running, watchdog, either);
+      end = await this.#ask(running, { used, watchdog, signal: either });
     } catch (thrown) {
       end = thrown instanceof AskError
         ? thrown.end
@@ -117,17 +118,32 @@ class Ask {
     return this.#result(end);
   }
 
-  async #ask(running: RunningChild, watchdog: Watchdog, signal: AbortSignal): Promise<End> {
+  #running(): Promise<RunningChild> {
+    const { child, cwd, signal, silenceMs } = this.#options;
+    const helloMs = Math.min(CONNECT_TIMEOUT_MS, Math.max(silenceMs, MIN_CONNECT_MS));
+    return child.running({ cwd, helloMs, signal });
+  }
+
+  async #ask(
+    running: RunningChild,
+    options: { readonly used: boolean; readonly watchdog: Watchdog; readonly signal: AbortSignal },
+  ): Promise<End> {
     const { agent, child } = this.#options;
+    const { used, watchdog, signal } = options;
     try {
       this.#session = await this.#open(running, signal);
       watchdog.touch();
       return await this.#prompt(this.#session, watchdog, signal);
     } catch (thrown) {
       const lost = thrown instanceof ChildError && thrown.kind === "closed";
+      if (!lost || signal.aborted) throw thrown;
+      const death = await child.death(running);
+      // Nothing was asked of it yet: another one is asked.
+      if (used && this.#session === undefined) {
+        return await this.#ask(await this.#running(), { ...options, used: false });
+      }
       // How the process died says more than that its connection was lost.
-      if (lost && !signal.aborted) throw new AskError(agent, await child.death(running));
-      throw thrown;
+      throw new AskError(agent, death);
     }
   }
 
