@@ -62,14 +62,15 @@ function isOpening(messages: readonly WireMessage[]): boolean {
   return isNextQuestion(messages[0]?.role === "system" ? messages.slice(1) : messages);
 }
 
-/** Pairs of asks, and questions that were cancelled before they were sent; then one question. */
+/** Pairs of asks, and questions that mm was stopped at before it sent them; then one question. */
 function isNextQuestion(messages: readonly WireMessage[]): boolean {
   if (messages.at(-1)?.role !== "user" || messages.length % 2 === 0) return false;
   for (let i = 0; i + 1 < messages.length; i += 2) {
     const [asked, answer] = [messages[i], messages[i + 1]];
     if (asked?.role !== "user" || answer?.role !== "assistant") return false;
     const isPair = textOfMessage(asked).startsWith("[asked ") && isOwnWords(answer);
-    if (!isPair && textOfMessage(answer) !== "[cancelled by the user]") return false;
+    const neverSent = /^\[(?:cancelled by the user|interrupted)\]$/u.test(textOfMessage(answer));
+    if (!isPair && !neverSent) return false;
   }
   return true;
 }
