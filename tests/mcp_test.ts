@@ -250,8 +250,9 @@ test("what is meant for mm alone does not reach a server", () =>
     assert.equal(told.cwd, p.dir);
     assert.equal(told.env["MINE"], "given");
     assert.equal(told.env["OTHER"], "passed on");
+    // MM_GROUP is the mark by which mm finds and ends what it started.
     const names = Object.keys(told.env);
-    const mine = /^(?:AGENT_|OPENAI_|THE_KEY$|MM_(?!TEST_RUN))/;
+    const mine = /^(?:AGENT_|OPENAI_|THE_KEY$|MM_(?!TEST_RUN|GROUP$))/;
     assert.deepEqual(names.filter((name) => mine.test(name)), []);
   }));
 
