@@ -8,17 +8,14 @@
  * @module
  */
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { countJunit } from "./checks/junit.ts";
 import { ROOT } from "./checks/repository.ts";
 import { runCommand } from "./checks/run_command.ts";
+import { runTests, TIME_LIMIT_MS } from "./checks/test_run.ts";
 
 const REPORT = join(ROOT, "build", "junit.xml");
-
-/** A test run that hangs is ended after this many milliseconds, and has failed. */
-const TIME_LIMIT_MS = 15 * 60_000;
 
 interface Check {
   readonly name: string;
@@ -58,23 +55,16 @@ if (targets.length === 0) {
 }
 
 await mkdir(join(ROOT, "build"), { recursive: true });
-await rm(REPORT, { force: true });
-const testsOk = await step({
-  name: "tests",
-  args: [
-    "test",
-    "-A",
-    "--no-check",
-    "--parallel",
-    `--junit-path=${REPORT}`,
-    ...(targets.length === 0 ? ["lib", "tests", "scripts"] : targets),
-  ],
+process.stdout.write("== tests\n");
+const counts = await runTests({
+  targets: targets.length === 0 ? ["lib", "tests", "scripts"] : targets,
+  report: REPORT,
+  parallel: true,
 });
-const counts = countJunit(await readFile(REPORT, "utf8").catch(() => ""));
-if (!testsOk && counts.failed === 0) failedChecks.push("a test file outside its tests");
+if (!counts.ok && counts.failed === 0) failedChecks.push("a test file outside its tests");
 if (counts.passed + counts.failed === 0) failedChecks.push("no test ran");
 for (const name of failedChecks) process.stdout.write(`failed: ${name}\n`);
 if (counts.skipped > 0) process.stdout.write(`${counts.skipped} skipped\n`);
 const failed = counts.failed + failedChecks.length;
 process.stdout.write(`${counts.passed} passed, ${failed} failed\n`);
-process.exitCode = failed === 0 && testsOk ? 0 : 1;
+process.exitCode = failed === 0 && counts.ok ? 0 : 1;

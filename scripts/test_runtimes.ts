@@ -8,13 +8,12 @@
  * @module
  */
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { bundle, MAIN } from "./bundle.ts";
-import { countJunit } from "./checks/junit.ts";
 import { ROOT } from "./checks/repository.ts";
-import { runCommand } from "./checks/run_command.ts";
+import { runTests } from "./checks/test_run.ts";
 import { EXECUTABLE } from "./compile.ts";
 import { installRuntimes, RUNTIMES } from "./release/runtimes.ts";
 
@@ -27,9 +26,6 @@ const MAIN_JOB = [
   "tests/prompt_mode_test.ts",
   "tests/processes_test.ts",
 ];
-
-/** A run that hangs is ended after this many milliseconds, and has failed. */
-const TIME_LIMIT_MS = 15 * 60_000;
 
 interface Counts {
   readonly passed: number;
@@ -44,20 +40,12 @@ async function run(
 ): Promise<Counts> {
   process.stdout.write(`== ${name}\n`);
   const report = join(ROOT, "build", `junit-${name.replaceAll(/\W+/gu, "-")}.xml`);
-  await rm(report, { force: true });
-  const status = await runCommand([
-    process.execPath,
-    "test",
-    "-A",
-    "--no-check",
-    `--junit-path=${report}`,
-    ...files,
-  ], {
-    timeoutMs: TIME_LIMIT_MS,
+  const counts = await runTests({
+    targets: files,
+    report,
     ...(program === undefined ? {} : { env: { MM_TEST_PROGRAM: JSON.stringify(program) } }),
   });
-  const counts = countJunit(await readFile(report, "utf8").catch(() => ""));
-  const failed = counts.failed === 0 && (status !== 0 || counts.passed === 0) ? 1 : counts.failed;
+  const failed = counts.failed === 0 && (!counts.ok || counts.passed === 0) ? 1 : counts.failed;
   process.stdout.write(`== ${name}: ${counts.passed} passed, ${failed} failed\n`);
   return { passed: counts.passed, failed };
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { readFile } from "node:fs/promises";
 
 /** What ran and how it ended. */
 export interface TestCounts {
@@ -22,4 +23,15 @@ export function countJunit(xml: string): TestCounts {
     else passed++;
   }
   return { passed, failed, skipped };
+}
+
+/** Returns the test files of a report in which a test failed; none where there is no report. */
+export async function failedFiles(report: string): Promise<string[]> {
+  const xml = await readFile(report, "utf8").catch(() => "");
+  const suites = xml.matchAll(/<testsuite\b([^>]*)>/gu);
+  return [...suites].flatMap(([, attributes = ""]) => {
+    const name = /\bname="([^"]*)"/u.exec(attributes)?.[1];
+    const failed = /\b(?:failures|errors)="[1-9]/u.test(attributes);
+    return failed && name !== undefined ? [name] : [];
+  });
 }

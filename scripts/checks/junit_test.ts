@@ -1,6 +1,9 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { countJunit } from "./junit.ts";
+import { countJunit, failedFiles } from "./junit.ts";
 
 test("countJunit() counts passed, failed and skipped cases", () => {
   const counts = countJunit(`<?xml version="1.0"?>
@@ -19,4 +22,20 @@ test("countJunit() counts passed, failed and skipped cases", () => {
 
 test("countJunit() counts nothing in an empty report", () => {
   assert.deepEqual(countJunit(""), { passed: 0, failed: 0, skipped: 0 });
+});
+
+test("failedFiles() names the files in which a test failed", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "mm-junit-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const report = join(folder, "junit.xml");
+  await writeFile(
+    report,
+    `<testsuites name="deno test" tests="5" failures="2" errors="0">
+      <testsuite name="./a_test.ts" tests="2" errors="0" failures="1"></testsuite>
+      <testsuite name="./b_test.ts" tests="2" errors="0" failures="0"></testsuite>
+      <testsuite name="./c_test.ts" tests="1" errors="10" failures="0"></testsuite>
+    </testsuites>`,
+  );
+  assert.deepEqual(await failedFiles(report), ["./a_test.ts", "./c_test.ts"]);
+  assert.deepEqual(await failedFiles(join(folder, "none.xml")), []);
 });
