@@ -8,18 +8,13 @@
  * @module
  */
 import { existsSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { ACPX_DIR, ACPX_PACKAGE, missing } from "../tests/acpx/acpx.ts";
 import { NODE_PACKAGE, nodePath, PEERS_DIR } from "../tests/interop/peers.ts";
-import { countJunit } from "./checks/junit.ts";
 import { ROOT } from "./checks/repository.ts";
-import { runCommand } from "./checks/run_command.ts";
+import { runTests } from "./checks/test_run.ts";
 import { installPackage } from "./peers/install.ts";
-
-/** A run that hangs is ended after this many milliseconds, and has failed. */
-const TEST_MS = 10 * 60_000;
 
 const REPORT = join(ROOT, "build", "junit-acpx.xml");
 
@@ -42,19 +37,10 @@ if (why !== undefined) {
   say(`acpx: skipped, ${why}`);
   say("0 passed, 0 failed");
 } else {
-  await rm(REPORT, { force: true });
-  const status = await runCommand(
-    [
-      process.execPath,
-      "test",
-      "-A",
-      "--no-check",
-      `--junit-path=${REPORT}`,
-      join(ROOT, "tests", "acpx"),
-    ],
-    { timeoutMs: TEST_MS },
-  );
-  const { passed, failed } = countJunit(await readFile(REPORT, "utf8").catch(() => ""));
-  say(`${passed} passed, ${failed === 0 && status !== 0 ? 1 : failed} failed`);
-  process.exitCode = status;
+  const { passed, failed, ok } = await runTests({
+    targets: [join(ROOT, "tests", "acpx")],
+    report: REPORT,
+  });
+  say(`${passed} passed, ${failed === 0 && !ok ? 1 : failed} failed`);
+  process.exitCode = ok ? 0 : 1;
 }

@@ -5,19 +5,15 @@
  * @module
  */
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { missing, NODE_PACKAGE, nodePath, PEERS, PEERS_DIR } from "../tests/interop/peers.ts";
-import { countJunit } from "./checks/junit.ts";
 import { ROOT } from "./checks/repository.ts";
-import { runCommand } from "./checks/run_command.ts";
+import { runTests } from "./checks/test_run.ts";
 import { installPackage } from "./peers/install.ts";
 
 const REPORT = join(ROOT, "build", "junit-interop.xml");
-
-/** A run that hangs is ended after this many milliseconds, and has failed. */
-const TEST_MS = 20 * 60_000;
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
@@ -39,17 +35,8 @@ const found = PEERS.filter((peer) => {
 });
 if (found.length > 0) {
   await mkdir(join(ROOT, "build"), { recursive: true });
-  await rm(REPORT, { force: true });
-  const status = await runCommand([
-    process.execPath,
-    "test",
-    "-A",
-    "--no-check",
-    `--junit-path=${REPORT}`,
-    join(ROOT, "tests", "interop"),
-  ], { timeoutMs: TEST_MS });
-  const counts = countJunit(await readFile(REPORT, "utf8").catch(() => ""));
-  const failed = counts.failed + (status !== 0 && counts.failed === 0 ? 1 : 0);
+  const counts = await runTests({ targets: [join(ROOT, "tests", "interop")], report: REPORT });
+  const failed = counts.failed + (!counts.ok && counts.failed === 0 ? 1 : 0);
   if (counts.skipped > 0) say(`${counts.skipped} skipped`);
   say(`${counts.passed} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;
