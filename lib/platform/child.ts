@@ -45,6 +45,7 @@ export const startChild: StartChild = createStartChild({ reaper: createReaper() 
 async function start(options: StartChildOptions, reaper: Reaper): Promise<Child> {
   const [program, ...args] = options.command;
   const mark = `${reaper.mark}${crypto.randomUUID()}`;
+  await reaper.ready();
   const leader = await spawnGroup({
     program,
     args,

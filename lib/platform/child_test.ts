@@ -13,6 +13,7 @@ const held = new Set<number>();
 const startChild = createStartChild({
   reaper: {
     mark: `${crypto.randomUUID()}.`,
+    ready: () => Promise.resolve(),
     add: (pgid) => held.add(pgid),
     del: (pgid) => held.delete(pgid),
     addDir() {},

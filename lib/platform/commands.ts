@@ -109,6 +109,7 @@ export function createCommands(options: CommandsOptions): Commands {
     const { signal } = options;
     const shell = await shellCall(command, options.env);
     const mark = `${marks}${++commands}`;
+    await reaper.ready();
     const leader = await spawnGroup({
       ...shell,
       cwd: options.cwd,

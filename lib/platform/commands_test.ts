@@ -13,7 +13,7 @@ import type { Reaper } from "./reaper.ts";
 /** A reaper that only records what it holds; the real one has its own test. */
 function recordingReaper(): Reaper & { readonly held: Set<number> } {
   const held = new Set<number>();
-  const none = { addDir() {}, delDir() {}, close() {} };
+  const none = { ready: () => Promise.resolve(), addDir() {}, delDir() {}, close() {} };
   const mark = `${crypto.randomUUID()}.`;
   return { mark, held, add: (pgid) => held.add(pgid), del: (pgid) => held.delete(pgid), ...none };
 }

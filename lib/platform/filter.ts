@@ -62,6 +62,7 @@ export function createRunFilter(setup: { readonly reaper: Reaper }): RunFilter {
     const { cwd, env, signal } = options;
     signal.throwIfAborted();
     const call = await shellCall(command, env, { apart: true });
+    await setup.reaper.ready();
     const leader = await spawnGroup({
       ...call,
       cwd,

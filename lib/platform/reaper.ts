@@ -13,6 +13,11 @@ import { END_STRAYS, patternOf } from "./strays.ts";
 export interface Reaper {
   /** The beginning of the marks of all that is started in its care; see `strays.ts`. */
   readonly mark: string;
+  /**
+   * Waits, for a moment at most, until the helper has been told all that was said so far. Whoever awaits
+   * it before starting something loses nothing to a `kill -9` right after the start: the mark is known.
+   */
+  ready(): Promise<void>;
   /** Takes a group into its care. The helper is started with the first. */
   add(pgid: number): void;
   /** Forgets a group that is gone. */
@@ -71,6 +76,9 @@ exit 0
  */
 const RESTART_AFTER_MS = 500;
 
+/** How long the helper may take to be told something, in milliseconds. */
+const READY_MS = 500;
+
 /** ... which doubles each time up to this one, so that a system without a shell is left in peace. */
 const RESTART_MAX_MS = 60_000;
 
@@ -81,14 +89,22 @@ const RESTART_MAX_MS = 60_000;
  */
 export function createReaper(): Reaper {
   const mark = `${crypto.randomUUID()}.`;
-  if (isWindows) return { mark, add() {}, del() {}, addDir() {}, delDir() {}, close() {} };
+  if (isWindows) {
+    const ready = () => Promise.resolve();
+    return { mark, ready, add() {}, del() {}, addDir() {}, delDir() {}, close() {} };
+  }
   const groups = new Set<number>();
   const dirs = new Set<string>();
   let helper: ChildProcess | undefined;
   let waitMs = RESTART_AFTER_MS;
   let retry: ReturnType<typeof setTimeout> | undefined;
 
-  const tell = (line: string) => helper?.stdin?.write(line);
+  /** Settles when the last line is in the pipe, where a helper finds it whatever becomes of mm. */
+  let told: Promise<void> = Promise.resolve();
+  const tell = (line: string) => {
+    const stdin = helper?.stdin;
+    if (stdin) told = new Promise((resolve) => stdin.write(line, () => resolve()));
+  };
 
   function start(): void {
     let started: ChildProcess;
@@ -133,6 +149,13 @@ export function createReaper(): Reaper {
 
   return {
     mark,
+    async ready() {
+      if (helper === undefined) start();
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, READY_MS));
+      await Promise.race([told, limit]);
+      clearTimeout(timer);
+    },
     add(pgid) {
       if (groups.has(pgid)) return;
       groups.add(pgid);

@@ -35,7 +35,7 @@ export interface ScratchOptions {
    */
   readonly depth: number;
   /** Removes the place when this process cannot: it holds the conversation. */
-  readonly reaper: Pick<Reaper, "addDir" | "delDir">;
+  readonly reaper: Pick<Reaper, "addDir" | "delDir" | "ready">;
 }
 
 /** Creates a place; nothing is written yet. */
@@ -47,6 +47,7 @@ export function createScratch(options: ScratchOptions): Scratch {
       made ??= (async () => {
         const directory = await privateTempDir("mm-");
         reaper.addDir(directory);
+        await reaper.ready();
         const env = depth === 0 ? {} : { [ASK_DEPTH_VARIABLE]: String(depth) };
         return { directory, bin: await launcherPath({ self, directory, env }) };
       })(),
