@@ -315,14 +315,14 @@ test("bob's command may be silent for longer than your watchdog, within its own 
         forModel("you", inOrder({ toolCalls: [askAgent("bob", "work")] }, { text: "done" })),
         forModel(
           "bob",
-          inOrder({ toolCalls: [bash("sleep 2; echo slept")] }, { text: "finished" }),
+          inOrder({ toolCalls: [bash("sleep 5; echo slept")] }, { text: "finished" }),
         ),
       ],
     });
     await writeAgents(p, {
       server,
-      you: { yolo: true, watchdogTimeout: "1s" },
-      bob: { watchdogTimeout: "1s" },
+      you: { yolo: true, watchdogTimeout: "3s" },
+      bob: { watchdogTimeout: "3s" },
     });
     const editor = p.editor();
     const session = await editor.start();
