@@ -269,11 +269,13 @@ test("a process that bob's command left in the background ends with the ask", ()
 
 /** Has an agent's command start a process in the background and waits for the end of that turn. */
 async function withBackground(p: TestProject, model: string, prompt: string) {
+  // The turn ends only when the process was seen: it can be gone with it at once.
+  const seen = Promise.withResolvers<void>();
   const server = await p.model({
     reply: forModel(
       model,
       onUser("start it", { toolCalls: [bash("sleep 305 & echo started")] }),
-      onTool("started", { text: "it runs" }),
+      onTool("started", { text: "it runs", holdUntil: seen.promise }),
       onUser("and now?", { text: "now" }),
     ),
   });
@@ -287,6 +289,7 @@ async function withBackground(p: TestProject, model: string, prompt: string) {
   );
   const background = tree.find((one) => one.command === "sleep 305");
   assert.ok(background !== undefined);
+  seen.resolve();
   await asked;
   return { editor, session, background };
 }
