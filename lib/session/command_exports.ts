@@ -5,6 +5,7 @@
  */
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { OVERRIDE_VARIABLE } from "../base/fenced_variables.ts";
 import { transcriptOf } from "../agents/transcript.ts";
 import type { Message } from "../model/types.ts";
 import type { Scratch } from "../platform/scratch.ts";
@@ -48,7 +49,7 @@ export class CommandExports {
     }
     const inherited: Record<string, string> = {};
     for (const [name, value] of Object.entries(env)) {
-      if (value !== undefined && !name.startsWith("AGENT_") && name !== "MM_CONFIG") {
+      if (value !== undefined && !OVERRIDE_VARIABLE.test(name) && name !== "MM_CONFIG") {
         inherited[name] = value;
       }
     }
