@@ -88,6 +88,10 @@ export class OpenChildSession implements ChildSession {
     }
   }
 
+  steer(_text: string): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   async close(): Promise<void> {
     this.#onClose();
     if (!this.#closable) return;

@@ -150,6 +150,10 @@ class Connection implements ChildConnection {
     return session;
   }
 
+  loadSession(): Promise<ChildSession> {
+    return Promise.reject(new ChildError("agent", "it cannot go on with a saved session"));
+  }
+
   /** Puts a session into a mode in which the agent asks; where that fails, nothing is asked of it. */
   async #chooseMode(sessionId: string, reply: Fields, signal: AbortSignal): Promise<void> {
     const choice = askingMode(reply);

@@ -9,6 +9,7 @@ import type { Emit } from "../engine/events.ts";
 import type { AskPermission } from "../gate/question.ts";
 import { UserError } from "../base/errors.ts";
 import type {
+  BackgroundWork,
   CommandInfo,
   CreateSessionOptions,
   ModelChoice,
@@ -89,6 +90,12 @@ export class ScriptedSession implements Session {
     this.#turn = turn;
     this.cwd = options.cwd;
     this.model = scriptedModel(host);
+  }
+
+  readonly background: BackgroundWork = { active: 0, pending: false, watch: () => () => {} };
+
+  deliver(): Promise<PromptResult | undefined> {
+    return Promise.resolve(undefined);
   }
 
   async prompt(input: PromptInput, options: { signal: AbortSignal }): Promise<PromptResult> {

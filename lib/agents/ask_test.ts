@@ -22,6 +22,7 @@ function agent(prompt: ChildSession["prompt"]): ChildAgent {
     label: undefined,
     window: undefined,
     prompt,
+    steer: () => Promise.resolve(false),
     close: () => Promise.resolve(),
   };
   return new ChildAgent({
@@ -34,6 +35,7 @@ function agent(prompt: ChildSession["prompt"]): ChildAgent {
         title: undefined,
         closed: new Promise<void>(() => {}),
         newSession: () => Promise.resolve(session),
+        loadSession: () => Promise.resolve(session),
         close: () => {},
       }),
     redact: (text) => text,

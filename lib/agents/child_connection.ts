@@ -6,7 +6,8 @@
  */
 import type { FileDiff, Location, ToolKind, ToolStatus } from "../base/tool_call.ts";
 import type { PermissionAnswer } from "../gate/question.ts";
-import type { Usage } from "../model/types.ts";
+import type { McpServerConfig } from "../config/types.ts";
+import type { ModelSettings, ToolDeclaration, Usage } from "../model/types.ts";
 
 /** Something an asked agent did in a session. */
 export type ChildUpdate =
@@ -80,6 +81,33 @@ export interface ChildPromptOptions {
   ) => Promise<PermissionAnswer>;
 }
 
+/** What a session of an mm that this mm starts for a subagent begins with, beside the protocol. */
+export interface ChildOpening {
+  /** Whether the child saves the conversation. @default {true, where the child saves any} */
+  readonly save?: boolean;
+  /** The model and the reasoning effort to use in place of the configured ones. */
+  readonly settings?: ModelSettings;
+  /** MCP servers besides those of the configuration. */
+  readonly mcpServers?: readonly McpServerConfig[];
+  /** Present for a fork. */
+  readonly fork?: ForkOpening;
+}
+
+/** What makes a session a fork of another conversation, whose history is loaded. */
+export interface ForkOpening {
+  /** The system prompt of the other conversation, whole. */
+  readonly system: string;
+  /** The tools that are declared to the model, exactly as the other conversation declares them. */
+  readonly tools: readonly ToolDeclaration[];
+  /** Names and patterns of the tools that may run; absent for all. */
+  readonly allow?: readonly string[];
+  /**
+   * The call of the other conversation that made the fork, as its model named it: the first prompt is
+   * its result. Absent where the history is closed and the first prompt is an ordinary one.
+   */
+  readonly callId?: string;
+}
+
 /** A session of an asked agent. */
 export interface ChildSession {
   readonly id: string;
@@ -89,8 +117,23 @@ export interface ChildSession {
   readonly window: number | undefined;
   /** @throws {ChildError} when the agent answers with an error. */
   prompt(text: string, options: ChildPromptOptions): Promise<ChildReply>;
+  /**
+   * Says something to the agent while it works: it reads it after its next tool calls. Never rejects.
+   *
+   * @returns whether the agent will read it in the prompt that runs; false for an agent that cannot.
+   */
+  steer(text: string): Promise<boolean>;
   /** Ends the session, where the agent supports it; never throws, waits at most a second. */
   close(): Promise<void>;
+}
+
+/** Options of {@linkcode ChildConnection.newSession}. */
+export interface OpenSessionOptions {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  /** For an mm that this mm started; absent for any other agent. */
+  readonly opening?: ChildOpening;
 }
 
 /** A connection to the process of an asked agent. */
@@ -104,9 +147,13 @@ export interface ChildConnection {
    *
    * @throws {ChildError} when the agent refuses.
    */
-  newSession(
-    options: { readonly cwd: string; readonly signal: AbortSignal },
-  ): Promise<ChildSession>;
+  newSession(options: OpenSessionOptions): Promise<ChildSession>;
+  /**
+   * Goes on with a session that the agent saved.
+   *
+   * @throws {ChildError} when the agent refuses, or cannot.
+   */
+  loadSession(options: OpenSessionOptions & { readonly id: string }): Promise<ChildSession>;
   /** Closes the connection; pending calls reject. */
   close(): void;
 }

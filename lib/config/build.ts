@@ -61,9 +61,19 @@ export async function buildConfig(
     agents: await Promise.all(
       Object.entries(values.mmConfigs ?? {}).map(([name, entry]) => entryOf(name, entry, options)),
     ),
+    delegation: {
+      paths: [],
+      maxParallel: "auto" as const,
+      background: true,
+      maxDepth: 2,
+      forks: true,
+      worktree: { enabled: true },
+    },
     hooks: {
       preAsk: values.hooks.preAsk.map(hookOf),
       postAsk: values.hooks.postAsk.map(hookOf),
+      subagentStart: [],
+      subagentStop: [],
     },
     mcpServers: Object.entries(values.mcpServers ?? {}).map(([name, entry]) =>
       mcpServerOf(name, entry, options)

@@ -148,6 +148,33 @@ export interface HooksConfig {
   readonly preAsk: readonly HookConfig[];
   /** On an agent's answer. */
   readonly postAsk: readonly HookConfig[];
+  /** Before a subagent begins a run. */
+  readonly subagentStart: readonly HookConfig[];
+  /** When a subagent ended a run. */
+  readonly subagentStop: readonly HookConfig[];
+}
+
+/** How work is delegated: the key `agents`. */
+export interface DelegationConfig {
+  /** Folders with definitions besides the usual ones, absolute. */
+  readonly paths: readonly string[];
+  /** Runs at the same time; `auto`: as many as the model server works on. */
+  readonly maxParallel: number | "auto";
+  /**
+   * Whether a subagent runs in the background where neither the call nor its definition says;
+   * `never`: none does, and what is about the background is not offered.
+   */
+  readonly background: boolean | "never";
+  /** How deep a chain of subagents may be: 1 for subagents that start none. 0: no delegation. */
+  readonly maxDepth: number;
+  /** Whether forks are offered. */
+  readonly forks: boolean;
+  readonly worktree: {
+    /** Whether `isolation` and `working_dir` are offered. */
+    readonly enabled: boolean;
+    /** Where worktrees are made, absolute; absent for a folder of the state directory. */
+    readonly path?: string;
+  };
 }
 
 /** When a conversation is compressed, and what of it is kept. */
@@ -194,6 +221,8 @@ export interface AgentConfig {
   readonly structuredOutput?: StructuredOutputConfig;
   /** Agents that may be asked, in the order of the file. */
   readonly agents: readonly AgentEntry[];
+  /** How the agent delegates to subagents. */
+  readonly delegation: DelegationConfig;
   /** Commands that run around what the agent does. */
   readonly hooks: HooksConfig;
   /** MCP servers, in the order of the file. */

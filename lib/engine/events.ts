@@ -84,6 +84,19 @@ export type EngineEvent =
     /** Why it failed. */
     readonly error?: string;
   }
+  /**
+   * A run in the background changed its state. Between prompts this is the only event of a run;
+   * `parked` means that it waits for a person.
+   */
+  | {
+    readonly type: "task";
+    readonly taskId: string;
+    readonly agent: string;
+    readonly description: string;
+    readonly state: "queued" | "running" | "parked" | "ended";
+    /** How it ended. */
+    readonly end?: End;
+  }
   /** An asked agent begins to work. `callId` is the `ask_agent` call, absent for a typed ask. */
   | {
     readonly type: "ask_start";

@@ -24,6 +24,8 @@ export interface GateCall {
   readonly yolo: boolean;
   /** The directory the call works in, absolute. */
   readonly cwd: string;
+  /** The run in the background that makes the call; absent for the work of a turn. */
+  readonly taskId?: string;
 }
 
 /** What the gate decided. `rejected` was a person's answer; `denied` a rule's; the rest nobody's. */
@@ -124,7 +126,12 @@ export class Gate {
   async #answer(call: GateCall, signal: AbortSignal) {
     try {
       return await this.#askPermission(
-        { call: call.view, agent: call.agent, cwd: call.cwd },
+        {
+          call: call.view,
+          agent: call.agent,
+          cwd: call.cwd,
+          ...(call.taskId === undefined ? {} : { taskId: call.taskId }),
+        },
         { signal },
       );
     } catch {

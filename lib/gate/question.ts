@@ -13,6 +13,8 @@ export interface PermissionQuestion {
   readonly agent: string;
   /** The directory the call works in, absolute. */
   readonly cwd: string;
+  /** The run in the background that wants to run it: it can ask at any time, also between prompts. */
+  readonly taskId?: string;
 }
 
 /**

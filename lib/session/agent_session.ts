@@ -32,7 +32,14 @@ import type { SessionModel } from "./session_model.ts";
 import { commandsOf, type InfoName, readCommand } from "./slash.ts";
 import { typedAsk } from "./typed_ask.ts";
 import { reportWindow } from "./window_report.ts";
-import type { CommandInfo, PromptInput, PromptResult, ReplayOptions, Session } from "./types.ts";
+import type {
+  BackgroundWork,
+  CommandInfo,
+  PromptInput,
+  PromptResult,
+  ReplayOptions,
+  Session,
+} from "./types.ts";
 
 /** Options of {@linkcode AgentSession}. */
 export interface AgentSessionOptions {
@@ -122,6 +129,14 @@ export class AgentSession implements Session {
     );
     this.#queue = result;
     return result;
+  }
+
+  get background(): BackgroundWork {
+    return { active: 0, pending: false, watch: () => () => {} };
+  }
+
+  deliver(): Promise<PromptResult | undefined> {
+    return Promise.resolve(undefined);
   }
 
   async close(): Promise<void> {

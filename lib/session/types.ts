@@ -137,6 +137,16 @@ export interface ModelChoice {
   think(effort: Effort | undefined): Promise<void>;
 }
 
+/** What runs in the background of a session. */
+export interface BackgroundWork {
+  /** Runs that wait for a slot, work, or wait for a person. */
+  readonly active: number;
+  /** Whether something ended that the model does not know yet: {@linkcode Session.deliver} tells it. */
+  readonly pending: boolean;
+  /** Calls back after each change of the two; returns a function that ends it. */
+  watch(onChange: () => void): () => void;
+}
+
 /** One conversation. */
 export interface Session {
   /** Unique and unguessable. */
@@ -158,6 +168,14 @@ export interface Session {
    * rejects: every failure is an end.
    */
   prompt(input: PromptInput, options: { readonly signal: AbortSignal }): Promise<PromptResult>;
+  /** What runs in the background. */
+  readonly background: BackgroundWork;
+  /**
+   * Runs a turn that tells the model what ended in the background. A prompt tells it by itself.
+   *
+   * @returns `undefined` when there was nothing to tell. Never rejects.
+   */
+  deliver(options: { readonly signal: AbortSignal }): Promise<PromptResult | undefined>;
   /** Cancels what runs and ends what the session started. */
   close(): Promise<void>;
 }

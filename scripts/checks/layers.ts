@@ -20,6 +20,7 @@ export const LAYERS = [
   "engine",
   "store",
   "agents",
+  "delegation",
   "session",
   "acp",
   "cli",

@@ -72,6 +72,7 @@ function connection(child: PlayedChild, random: Random): ChildConnection {
   return {
     title: "Bob",
     closed,
+    loadSession: () => Promise.reject(new ChildError("agent", "nothing is saved")),
     newSession: () =>
       random.chance(0.03)
         ? Promise.reject(new ChildError("agent", "no session today"))
@@ -80,6 +81,7 @@ function connection(child: PlayedChild, random: Random): ChildConnection {
           label: "played/bob",
           window: undefined,
           prompt: (_text: string, options: ChildPromptOptions) => answer(child, random, options),
+          steer: () => Promise.resolve(false),
           close: () => Promise.resolve(),
         }),
     close: () => {},
