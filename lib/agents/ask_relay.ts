@@ -20,6 +20,8 @@ export interface AskRelayOptions {
   readonly yolo: () => boolean;
   /** The directory the asked agent works in, absolute. */
   readonly cwd: string;
+  /** The run in the background that asks; absent for the work of a turn. */
+  readonly taskId?: string;
   /** The `ask_agent` call; absent for an ask that a person typed. */
   readonly callId?: string;
   /** Shows words of the agent inside the call; present with `callId`. */
@@ -74,11 +76,18 @@ export class AskRelay {
     call: ChildCallPart,
     options: { readonly signal: AbortSignal },
   ): Promise<PermissionAnswer> {
-    const { agent, gate, yolo, cwd } = this.#options;
+    const { agent, gate, yolo, cwd, taskId } = this.#options;
     const view = this.#announce(call);
     const owner = view.name.slice(0, view.name.lastIndexOf("/")) || agent;
     const decision = await gate.decide(
-      { view, agent: owner, gated: true, yolo: yolo(), cwd },
+      {
+        view,
+        agent: owner,
+        gated: true,
+        yolo: yolo(),
+        cwd,
+        ...(taskId === undefined ? {} : { taskId }),
+      },
       options,
     );
     if (decision.allowed) return { kind: "allow_once" };

@@ -103,7 +103,7 @@ export async function runCall(
     } else {
       emit({ type: "tool_update", callId: id, status: "in_progress" });
       onRunning(view);
-      result = await run(tool, input, view, environment);
+      result = await run(tool, input, { view, request }, environment);
     }
   } catch (thrown) {
     const text = signal.aborted ? "Cancelled" : `${tool.name} failed: ${messageOf(thrown)}`;
@@ -174,7 +174,7 @@ async function askGate(
 async function run(
   tool: Tool,
   input: unknown,
-  view: ToolCallView,
+  { view, request }: { readonly view: ToolCallView; readonly request: ToolCallRequest },
   environment: CallEnvironment,
 ): Promise<ToolResult> {
   const { watchdog, emit, signal } = environment;
@@ -182,6 +182,7 @@ async function run(
     cwd: environment.cwd,
     signal,
     callId: view.id,
+    requestId: request.id,
     maxOutput: environment.maxOutput,
     bashTimeoutMs: environment.bashTimeoutMs,
     bashTimeoutMaxMs: environment.bashTimeoutMaxMs,

@@ -48,6 +48,7 @@ export async function testProject(
     cwd: directory,
     signal: new AbortController().signal,
     callId: "1",
+    requestId: "1",
     maxOutput: 20_000,
     bashTimeoutMs: 10_000,
     bashTimeoutMaxMs: 20_000,

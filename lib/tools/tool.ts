@@ -18,6 +18,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** The id under which the call is shown. */
   readonly callId: string;
+  /** The id that the model gave the call. */
+  readonly requestId: string;
   /** UTF-16 units of a result that reach the model. */
   readonly maxOutput: number;
   /** Budget of one command when the model names none, in milliseconds, and the most it may name. */
