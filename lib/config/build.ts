@@ -12,6 +12,7 @@ import type {
   AgentConfig,
   AgentEntry,
   AgentsMdConfig,
+  DelegationConfig,
   HookConfig,
   McpServerConfig,
   ModelConfig,
@@ -61,19 +62,12 @@ export async function buildConfig(
     agents: await Promise.all(
       Object.entries(values.mmConfigs ?? {}).map(([name, entry]) => entryOf(name, entry, options)),
     ),
-    delegation: {
-      paths: [],
-      maxParallel: "auto" as const,
-      background: true,
-      maxDepth: 2,
-      forks: true,
-      worktree: { enabled: true },
-    },
+    delegation: delegationOf(values.agents, options),
     hooks: {
       preAsk: values.hooks.preAsk.map(hookOf),
       postAsk: values.hooks.postAsk.map(hookOf),
-      subagentStart: [],
-      subagentStop: [],
+      subagentStart: values.hooks.subagentStart.map(hookOf),
+      subagentStop: values.hooks.subagentStop.map(hookOf),
     },
     mcpServers: Object.entries(values.mcpServers ?? {}).map(([name, entry]) =>
       mcpServerOf(name, entry, options)
@@ -148,6 +142,23 @@ async function systemOf(
       if (read.text.trim() === "") options.problem(path, `${where} is empty`);
       return read.text;
   }
+}
+
+function delegationOf(
+  { worktree, ...values }: AgentFile["agents"],
+  options: BuildConfigOptions,
+): DelegationConfig {
+  const paths = values.paths.map((path, index) =>
+    absolute(path, ["agents", "paths", index], options)
+  ).filter((path) => path !== undefined);
+  const path = worktree.path === undefined
+    ? undefined
+    : absolute(worktree.path, ["agents", "worktree", "path"], options);
+  return {
+    ...values,
+    paths: [...new Set(paths)],
+    worktree: withoutUndefined({ enabled: worktree.enabled, path }),
+  };
 }
 
 function hookOf(hook: AgentFile["hooks"]["preAsk"][number]): HookConfig {

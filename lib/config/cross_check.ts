@@ -55,18 +55,26 @@ export function misfits(values: AgentFile, options: MisfitsOptions): Misfit[] {
   return found;
 }
 
-/** Rules for agents that nobody can ask: they would look like protection and match nothing. */
+/** The form of the name of an agent or a subagent. */
+const AGENT_NAME = /^[\p{L}\p{N}][\p{L}\p{N}_-]*$/u;
+
+/**
+ * Rules for agents that nobody can ask: they would look like protection and match nothing. A name
+ * that is like no agent's may be a subagent's; which those are is known when a session begins.
+ */
 function strangers({ permissions, mmConfigs = {} }: AgentFile): Misfit[] {
   const names = Object.keys(mmConfigs);
   return (["allow", "ask", "deny"] as const).flatMap((list) =>
     permissions[list].flatMap((rule, index) => {
       const agent = agentOfRule(rule);
       if (agent === undefined || /[*?[]/u.test(agent) || names.includes(agent)) return [];
+      const hint = didYouMean(agent, names);
+      if (hint === "" && AGENT_NAME.test(agent)) return [];
       const path = ["permissions", list, index] as const;
       return [{
         path,
         text: `"${formatPath(path as KeyPath)}" is about the agent "${agent}", which is not in ` +
-          `mmConfigs${didYouMean(agent, names)}`,
+          `mmConfigs${hint}`,
       }];
     })
   );

@@ -193,6 +193,36 @@ const BAD: readonly (readonly [behaviour: string, yaml: string, message: string]
     '2:22: "permissions.deny[0]" is about the agent "bobb", which is not in mmConfigs; did you mean "bob"?',
   ],
   [
+    "a rule for what can be no agent",
+    "permissions: {deny: [a.b/edit]}",
+    '1:22: "permissions.deny[0]" is about the agent "a.b", which is not in mmConfigs',
+  ],
+  [
+    "no number of parallel runs",
+    "agents: {maxParallel: 0}",
+    '1:23: "agents.maxParallel" must be auto, or a whole number from 1 to 64, not 0',
+  ],
+  [
+    "a misspelt auto",
+    "agents: {maxParallel: atuo}",
+    '1:23: "agents.maxParallel" must be auto, or a whole number from 1 to 64, not "atuo"; did you mean "auto"?',
+  ],
+  [
+    "a misspelt never",
+    "agents: {background: nver}",
+    '1:22: "agents.background" must be true, false or never, not "nver"; did you mean "never"?',
+  ],
+  [
+    "a chain of subagents that is too deep",
+    "agents: {maxDepth: 11}",
+    '1:20: "agents.maxDepth" must be a whole number from 0 to 10, not 11',
+  ],
+  [
+    "a misspelt key of agents",
+    "agents:\n  worktree: {enable: true}",
+    '2:14: unknown key "agents.worktree.enable"; did you mean "enabled"?',
+  ],
+  [
     "an entry with neither path nor command",
     "mmConfigs:\n  bob: {yolo: true}",
     '2:3: "mmConfigs.bob" has neither path nor command; name the configuration file in path',

@@ -1,5 +1,6 @@
 /**
- * The key `hooks`: commands of the user that run around an ask and may refuse or change it.
+ * The key `hooks`: commands of the user that run around an ask or the run of a subagent, and may
+ * refuse or change it.
  *
  * @module
  */
@@ -11,29 +12,48 @@ export const HOOK_TIMEOUT_MS = 10_000;
 /** Most hooks of one kind. */
 const MAX_HOOKS = 50;
 
-const hook = group({
-  match: line({ max: 200 }).optional().describe(
-    "The agents it is for, by name; * stands for any characters. Absent: all.",
-  ),
-  run: text({ max: 10_000 }).describe("The command line, run in the session's directory."),
-  timeout: duration().default(HOOK_TIMEOUT_MS).describe(
-    "Time it has; when it takes longer, it refuses.",
-  ),
-});
+interface HookWords {
+  /** Whom `match` is about. */
+  readonly match: string;
+  /** What becomes of a hook that takes too long. */
+  readonly late: string;
+}
 
-const hooks = () =>
-  list(hook, "hooks").max(MAX_HOOKS, { error: `must hold at most ${MAX_HOOKS} hooks` }).default([]);
+const hook = ({ match, late }: HookWords) =>
+  group({
+    match: line({ max: 200 }).optional().describe(
+      `The ${match} it is for, by name; * stands for any characters. Absent: all.`,
+    ),
+    run: text({ max: 10_000 }).describe("The command line, run in the session's directory."),
+    timeout: duration().default(HOOK_TIMEOUT_MS).describe(
+      `Time it has; when it takes longer, ${late}.`,
+    ),
+  });
+
+const hooks = (words: HookWords) =>
+  list(hook(words), "hooks").max(MAX_HOOKS, { error: `must hold at most ${MAX_HOOKS} hooks` })
+    .default([]);
+
+const AROUND_ASKS: HookWords = { match: "agents", late: "it refuses" };
 
 /** The key about hooks. */
 export const hooksKeys = {
   hooks: group({
-    preAsk: hooks().describe(
+    preAsk: hooks(AROUND_ASKS).describe(
       "Run before an agent is asked, in order. Each may refuse, or change the question.",
     ),
-    postAsk: hooks().describe(
+    postAsk: hooks(AROUND_ASKS).describe(
       "Run on an agent's answer, in order. Each may withhold it, or change it.",
     ),
+    subagentStart: hooks({ match: "subagents", late: "it refuses" }).describe(
+      "Run before a subagent begins, in order. Each may refuse, or add to its task.",
+    ),
+    subagentStop: hooks({ match: "subagents", late: "it is left out and a warning says so" })
+      .describe(
+        "Run when a subagent is done, in order. Each may send it back to work, with a reason.",
+      ),
   }).prefault({}).describe(
-    "Commands that run around each ask: JSON on stdin, JSON on stdout, exit status 2 refuses.",
+    "Commands that run around each ask and each run of a subagent: JSON on stdin, JSON on stdout, " +
+      "exit status 2 refuses.",
   ),
 };

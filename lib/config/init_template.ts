@@ -52,7 +52,7 @@ ${contextWindow === undefined ? "#contextWindow: 32768" : `contextWindow: ${cont
 #system: You are a careful engineer. Answer in short sentences.
 
 # What it can do. No list: all built-in tools.
-#tools: [bash, read, write, edit, glob, grep, ls, fetch, todo, ask_user, ask_agent]
+#tools: [bash, read, write, edit, glob, grep, ls, fetch, todo, ask_user, ask_agent, agent]
 # true: commands and edits run without a question.
 #yolo: false
 # Rules: tool, tool(pattern), agent/tool(pattern). deny wins over ask, ask over yolo.
@@ -78,10 +78,17 @@ ${contextWindow === undefined ? "#contextWindow: 32768" : `contextWindow: ${cont
 #  other:
 #    command: [some-acp-agent, --stdio]
 
-# Commands around each ask: JSON on stdin, JSON on stdout, exit status 2 refuses.
+# Subagents, which do a part of the work: .mm/agents/<name>.md defines one; see /agents.
+# maxDepth 0: none. background: true, false or never.
+#agents: {maxParallel: auto, background: true, maxDepth: 2, forks: true}
+
+# Commands around each ask and each run of a subagent: JSON on stdin and stdout, exit status 2
+# refuses.
 #hooks:
 #  preAsk: [{match: bob, run: ./check-question.sh, timeout: 10s}]
 #  postAsk: [{run: ./check-answer.sh}]
+#  subagentStart: [{match: explore, run: ./add-context.sh}]
+#  subagentStop: [{run: ./is-it-done.sh}]
 
 # MCP servers: their tools are called mcp__files__read_file and so on.
 #mcpServers:

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { initTemplate } from "./init_template.ts";
 import { AGENT_FILE_KEYS } from "./schema.ts";
-import { inTestDir } from "./testing.ts";
+import { DELEGATION, inTestDir, NO_HOOKS } from "./testing.ts";
 
 /** A key that is commented out, with the lines below it that belong to it. */
 const COMMENTED = /^#([a-zA-Z]+):.*(?:\n# {2}.*)*/gmu;
@@ -33,7 +33,8 @@ test("initTemplate writes what was found, and the file loads", async () => {
       bashTimeoutMaxMs: 600_000,
       watchdogTimeoutMs: 300_000,
       agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
-      hooks: { preAsk: [], postAsk: [] },
+      hooks: NO_HOOKS,
+      delegation: DELEGATION,
       sessions: { enabled: true, keep: 200 },
       compaction: { enabled: true, threshold: 0.8, keep: 0.2 },
       agents: [],
@@ -71,7 +72,7 @@ test("each key that initTemplate comments out can be made active", async () => {
 test("limits that initTemplate comments out show their defaults", async () => {
   const text = initTemplate({ provider: "ollama" });
   const limits = text.replaceAll(
-    /^#(maxOutput|bashTimeout|bashTimeoutMax|watchdogTimeout|yolo|agentsMd|sessions|compaction):/gmu,
+    /^#(maxOutput|bashTimeout|bashTimeoutMax|watchdogTimeout|yolo|agentsMd|sessions|compaction|agents):/gmu,
     "$1:",
   );
   await inTestDir(async (dir) => {

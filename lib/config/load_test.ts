@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { inTestDir, usageMessage } from "./testing.ts";
+import { DELEGATION, inTestDir, NO_HOOKS, usageMessage } from "./testing.ts";
 
 const DEFAULTS = {
   model: {},
@@ -16,7 +16,8 @@ const DEFAULTS = {
   sessions: { enabled: true, keep: 200 },
   compaction: { enabled: true, threshold: 0.8, keep: 0.2 },
   agents: [],
-  hooks: { preAsk: [], postAsk: [] },
+  delegation: DELEGATION,
+  hooks: NO_HOOKS,
   mcpServers: [],
 };
 
@@ -103,7 +104,17 @@ mmConfigs:
   bob: {path: a/bob.yaml, description: d, yolo: false, timeout: 2m, env: {A: b}, cwd: ~/w}
   tilde: {command: [~/bin/agent]}
   bare: {command: [ssh, host]}
-hooks: {preAsk: [{match: "b*", run: a b, timeout: 1m}, {run: c}]}
+agents:
+  paths: [team, ~/agents]
+  maxParallel: 3
+  background: never
+  maxDepth: 1
+  forks: false
+  worktree: {enabled: false, path: trees}
+hooks:
+  preAsk: [{match: "b*", run: a b, timeout: 1m}, {run: c}]
+  subagentStart: [{match: explore, run: d}]
+  subagentStop: [{run: e, timeout: 5}]
 mcpServers:
   git: {command: ./bin/git-server, args: [--repo, .], env: {A: b}}
   bare: {command: uvx}
@@ -158,6 +169,16 @@ acp: {title: Ada}
           { run: "c", timeoutMs: 10_000 },
         ],
         postAsk: [],
+        subagentStart: [{ match: "explore", run: "d", timeoutMs: 10_000 }],
+        subagentStop: [{ run: "e", timeoutMs: 5000 }],
+      },
+      delegation: {
+        paths: [join(dir.path, "team"), "/home/ada/agents"],
+        maxParallel: 3,
+        background: "never",
+        maxDepth: 1,
+        forks: false,
+        worktree: { enabled: false, path: join(dir.path, "trees") },
       },
       mcpServers: [
         {
@@ -204,5 +225,16 @@ test("loadConfig puts variables into text, and only once", async () => {
     const config = await dir.load({ env });
     assert.equal(config.model.model, "x-${A}-${A}-$A-");
     assert.equal(config.system, "$${A}");
+  });
+});
+
+test("loadConfig takes a rule for a name that may be a subagent's", async () => {
+  await inTestDir(async (dir) => {
+    await dir.write(
+      "agent.yaml",
+      "mmConfigs: {bob: {path: b}}\npermissions: {deny: [explore/bash, general-purpose/bash]}\n",
+    );
+    const { permissions } = await dir.load();
+    assert.deepEqual(permissions.deny, ["explore/bash", "general-purpose/bash"]);
   });
 });

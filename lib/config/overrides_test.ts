@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LoadConfigOptions } from "./load.ts";
 import { readOverrides } from "./overrides.ts";
-import { inTestDir, type TestDir, usageMessage } from "./testing.ts";
+import { DELEGATION, inTestDir, NO_HOOKS, type TestDir, usageMessage } from "./testing.ts";
 
 async function loadWarned(dir: TestDir, options: Partial<LoadConfigOptions>) {
   const warnings: string[] = [];
@@ -54,7 +54,8 @@ test("every scalar key has its variable", async () => {
       watchdogTimeoutMs: 250,
       maxTurns: 7,
       agentsMd: { enabled: true, path: "AGENTS.md", maxChars: 0 },
-      hooks: { preAsk: [], postAsk: [] },
+      hooks: NO_HOOKS,
+      delegation: DELEGATION,
       sessions: { enabled: false, keep: 200 },
       compaction: { enabled: true, threshold: 0.8, keep: 0.2 },
       agents: [],

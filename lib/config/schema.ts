@@ -6,6 +6,7 @@
 import * as z from "zod";
 import { agentsMdKeys } from "./agents_md_keys.ts";
 import { compactionKeys } from "./compaction_keys.ts";
+import { delegationKeys } from "./delegation_keys.ts";
 import { group, line, path, text } from "./fields.ts";
 import { hooksKeys } from "./hooks_keys.ts";
 import { limitKeys } from "./limit_keys.ts";
@@ -43,6 +44,7 @@ export const agentFileSchema = group({
   ...sessionsKeys,
   ...compactionKeys,
   ...mmConfigsKeys,
+  ...delegationKeys,
   ...hooksKeys,
   ...mcpKeys,
   acp: identityKeys.acp,

@@ -9,7 +9,25 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { UsageError } from "../base/errors.ts";
 import { loadConfig, type LoadConfigOptions } from "./load.ts";
-import type { AgentConfig } from "./types.ts";
+import type { AgentConfig, DelegationConfig, HooksConfig } from "./types.ts";
+
+/** How a configuration delegates that does not say. */
+export const DELEGATION: DelegationConfig = {
+  paths: [],
+  maxParallel: "auto",
+  background: true,
+  maxDepth: 2,
+  forks: true,
+  worktree: { enabled: true },
+};
+
+/** The hooks of a configuration without any. */
+export const NO_HOOKS: HooksConfig = {
+  preAsk: [],
+  postAsk: [],
+  subagentStart: [],
+  subagentStop: [],
+};
 
 /** A directory that is removed after the test. */
 export interface TestDir {

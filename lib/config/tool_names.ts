@@ -18,6 +18,11 @@ export const TOOL_NAMES: readonly string[] = [
   "todo",
   "ask_user",
   "ask_agent",
+  "agent",
+  "list_agents",
+  "send_message",
+  "wait_agent",
+  "task_stop",
 ];
 
 /** `mcp__server__tool`; `*` stands for any characters. The source of a regular expression. */

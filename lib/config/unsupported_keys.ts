@@ -10,7 +10,6 @@
 export const UNSUPPORTED_KEYS: readonly string[] = [
   "fence",
   "editFormat",
-  "agents",
   "skills",
 ];
 
@@ -25,6 +24,4 @@ export const UNSUPPORTED_HOOKS: readonly string[] = [
   "sessionStart",
   "sessionEnd",
   "turnEnd",
-  "subagentStart",
-  "subagentStop",
 ];

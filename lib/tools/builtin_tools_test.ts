@@ -16,8 +16,16 @@ test("the declarations of all tools keep to their budget", () => {
 });
 
 test("the tools come in one order, which is that of their names", () => {
-  // `ask_agent` belongs to the agents, and comes last.
-  assert.deepEqual([...builtinTools().map(({ name }) => name), "ask_agent"], TOOL_NAMES);
+  // The tools that need other agents come last.
+  assert.deepEqual([
+    ...builtinTools().map(({ name }) => name),
+    "ask_agent",
+    "agent",
+    "list_agents",
+    "send_message",
+    "wait_agent",
+    "task_stop",
+  ], TOOL_NAMES);
   assert.equal(JSON.stringify(builtinTools()), JSON.stringify(builtinTools()));
 });
 
