@@ -1,5 +1,5 @@
 /**
- * One ask: a fresh session of an asked agent, one prompt, one end.
+ * One ask: a session of an asked agent, a fresh one unless told otherwise, one prompt, one end.
  *
  * @module
  */
@@ -14,6 +14,7 @@ import { CancelGrace } from "./cancel_grace.ts";
 import { AskError, type ChildAgent, type RunningChild, untilAborted } from "./child_agent.ts";
 import {
   type ChildCallPart,
+  type ChildConnection,
   ChildError,
   type ChildReply,
   type ChildSession,
@@ -22,6 +23,19 @@ import {
 } from "./child_connection.ts";
 import { OpenCalls } from "./open_calls.ts";
 import { fitTranscript, withTranscript } from "./transcript.ts";
+
+/** A session that is open in a child. */
+export interface ResidentSession {
+  readonly session: ChildSession;
+  /** The child it is open in: gone with it. */
+  readonly running: RunningChild;
+}
+
+/** Opens the session of an ask. */
+export type OpenSession = (
+  connection: ChildConnection,
+  options: { readonly cwd: string; readonly signal: AbortSignal },
+) => Promise<ChildSession>;
 
 /** Options of {@linkcode ask}. */
 export interface AskOptions {
@@ -46,6 +60,14 @@ export interface AskOptions {
     call: ChildCallPart,
     options: { readonly signal: AbortSignal },
   ) => Promise<PermissionAnswer>;
+  /** Opens the session where none is open. @default {a new one} */
+  readonly open?: OpenSession;
+  /** An open session to prompt. Where its child is gone, another one is opened. */
+  readonly resident?: ResidentSession;
+  /** Whether the session stays open after an end that leaves it usable. @default {false} */
+  readonly keep?: boolean;
+  /** Told which session is prompted, before it is. */
+  readonly onSession?: (resident: ResidentSession) => void;
 }
 
 /** How an ask went. */
@@ -64,6 +86,8 @@ export interface AskResult {
   readonly durationMs: number;
   /** Tokens of the asked agent's window, where it told them. */
   readonly window?: number;
+  /** The session, where it was kept. */
+  readonly resident?: ResidentSession;
 }
 
 /** Asks. Never rejects: every failure is an end. */
@@ -77,7 +101,7 @@ class Ask {
   readonly #started = performance.now();
   #toolCalls = 0;
   #window: number | undefined;
-  #session: ChildSession | undefined;
+  #resident: ResidentSession | undefined;
   #reply: ChildReply | undefined;
   /** Aborted with the end where this side ends the ask. */
   readonly #stopped = new AbortController();
@@ -114,8 +138,16 @@ class Ask {
     // Why it was ended counts for more than how it took that.
     if (signal.aborted) end = { kind: "cancelled" };
     else if (this.#stopped.signal.aborted) end = this.#stopped.signal.reason as End;
-    this.#session?.close();
-    return this.#result(end);
+    const kept = this.#usable(end) ? this.#resident : undefined;
+    if (kept === undefined) void this.#resident?.session.close();
+    return this.#result(end, kept);
+  }
+
+  /** Whether the session can be prompted again: it answered, and the ask was not given up. */
+  #usable({ kind }: End): boolean {
+    if (this.#options.keep !== true || this.#reply === undefined) return false;
+    return kind === "answered" || kind === "incomplete" || kind === "refused" ||
+      kind === "cancelled";
   }
 
   #running(): Promise<RunningChild> {
@@ -131,15 +163,17 @@ class Ask {
     const { agent, child } = this.#options;
     const { used, watchdog, signal } = options;
     try {
-      this.#session = await this.#open(running, signal);
+      const session = await this.#open(running, signal);
+      this.#resident = { session, running };
       watchdog.touch();
-      return await this.#prompt(this.#session, watchdog, signal);
+      this.#options.onSession?.(this.#resident);
+      return await this.#prompt(session, watchdog, signal);
     } catch (thrown) {
       const lost = thrown instanceof ChildError && thrown.kind === "closed";
       if (!lost || signal.aborted) throw thrown;
       const death = await child.death(running);
       // Nothing was asked of it yet: another one is asked.
-      if (used && this.#session === undefined) {
+      if (used && this.#resident === undefined) {
         return await this.#ask(await this.#running(), { ...options, used: false });
       }
       // How the process died says more than that its connection was lost.
@@ -148,11 +182,12 @@ class Ask {
   }
 
   async #open(running: RunningChild, signal: AbortSignal): Promise<ChildSession> {
-    const { agent, child, cwd } = this.#options;
+    const { agent, child, cwd, resident, open = newSession } = this.#options;
+    if (resident?.running === running) return resident.session;
     const timeout = AbortSignal.timeout(SESSION_TIMEOUT_MS);
     const either = AbortSignal.any([signal, timeout]);
     try {
-      const opening = running.connection.newSession({ cwd, signal: either });
+      const opening = open(running.connection, { cwd, signal: either });
       return await untilAborted(opening, either);
     } catch (thrown) {
       if (!timeout.aborted || signal.aborted) throw thrown;
@@ -223,8 +258,8 @@ class Ask {
     this.#options.onUpdate(update);
   }
 
-  #result(end: End): AskResult {
-    const label = this.#reply?.label ?? this.#session?.label;
+  #result(end: End, kept: ResidentSession | undefined): AskResult {
+    const label = this.#reply?.label ?? this.#resident?.session.label;
     const usage = this.#reply?.usage;
     return {
       end,
@@ -234,9 +269,12 @@ class Ask {
       ...(label === undefined ? {} : { label }),
       ...(usage === undefined ? {} : { usage }),
       ...(this.#window === undefined ? {} : { window: this.#window }),
+      ...(kept === undefined ? {} : { resident: kept }),
     };
   }
 }
+
+const newSession: OpenSession = (connection, options) => connection.newSession(options);
 
 function endOfStop(stop: ChildStop): End {
   switch (stop) {

@@ -10,6 +10,7 @@ import { messageOf } from "../base/errors.ts";
 import { didYouMean } from "../base/nearest.ts";
 import type { ToolCallRequest, ToolCallView } from "../base/tool_call.ts";
 import type { Gate } from "../gate/gate.ts";
+import type { ToolDeclaration } from "../model/types.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import type { Emit } from "./events.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -28,6 +29,10 @@ export interface CallEnvironment extends
     | "askUser"
   > {
   readonly tools: readonly Tool[];
+  /** What the model is told in place of the tools' own declarations; absent where it is those. */
+  readonly declared?: readonly ToolDeclaration[];
+  /** Why a tool may not run, for the model: the call is then neither read nor asked about. */
+  readonly barred?: (name: string) => string | undefined;
   /** Why a tool that exists is not offered here, for a model that calls it all the same. */
   readonly withheld?: (name: string) => string | undefined;
   readonly gate: Gate;
@@ -45,6 +50,8 @@ export interface CallOutcome {
   readonly end?: End;
   /** The call could not run at all: there is no such tool, or its arguments are wrong. */
   readonly wrong?: boolean;
+  /** The call is one that may not run. */
+  readonly barred?: boolean;
 }
 
 /**
@@ -58,20 +65,20 @@ export async function runCall(
   environment: CallEnvironment,
   onRunning: (call: ToolCallView | undefined) => void,
 ): Promise<CallOutcome> {
-  const { tools, emit, signal } = environment;
+  const { tools, declared, emit, signal } = environment;
   const id = `call_${crypto.randomUUID()}`;
-  const tool = toolNamed(request.name, tools);
-  if (tool === undefined) {
-    const names = tools.map((candidate) => candidate.name);
-    const why = environment.withheld?.(request.name);
-    const text = why === undefined
-      ? `There is no tool "${request.name}", only ${names.join(", ")}` +
-        didYouMean(request.name, names)
-      : `Not run: ${why}`;
-    const { name } = request;
-    const title = why === undefined ? `unknown tool "${name}"` : `${name} is not offered here`;
-    return announceFailure(emit, { id, name, title, input: request.arguments }, text);
+  const tool = namedIn(request.name, tools);
+  const declaration = tool ?? namedIn(request.name, declared ?? []);
+  if (declaration !== undefined) {
+    const { name } = declaration;
+    const barred = environment.barred?.(name);
+    if (barred !== undefined) {
+      const call = { id, name, title: `${name} may not run here`, input: request.arguments };
+      const text = `Not run: ${barred}. ${AFTER_REFUSAL}`;
+      return { ...announceFailure(emit, call, text), wrong: false, barred: true };
+    }
   }
+  if (tool === undefined) return missing(request, declaration, { id, environment });
   const parsed = parseArguments(tool, request.arguments);
   if ("error" in parsed) {
     return announceFailure(
@@ -132,8 +139,40 @@ export async function runCall(
 
 const AFTER_REFUSAL = "Do not try it again in another way; go on without it or say what you need.";
 
+/** Tells the model that what it called is not there. */
+function missing(
+  { name, arguments: input }: ToolCallRequest,
+  declaration: ToolDeclaration | undefined,
+  options: { readonly id: string; readonly environment: CallEnvironment },
+): CallOutcome {
+  const { id, environment: { tools, declared, withheld, emit } } = options;
+  const why = withheld?.(name);
+  if (why !== undefined) {
+    const title = `${name} is not offered here`;
+    return announceFailure(emit, { id, name, title, input }, `Not run: ${why}`);
+  }
+  if (declaration !== undefined) {
+    const title = `${name} is not there`;
+    return announceFailure(
+      emit,
+      { id, name: declaration.name, title, input },
+      `Not run: the tool "${declaration.name}" is declared, but whatever provides it is not there ` +
+        "in this session. Go on without it or say what you need.",
+    );
+  }
+  const names = (declared ?? tools).map((candidate) => candidate.name);
+  return announceFailure(
+    emit,
+    { id, name, title: `unknown tool "${name}"`, input },
+    `There is no tool "${name}", only ${names.join(", ")}${didYouMean(name, names)}`,
+  );
+}
+
 /** Returns the tool of a name; `Bash` is `bash`, where no other tool is meant. */
-function toolNamed(name: string, tools: readonly Tool[]): Tool | undefined {
+export function namedIn<Named extends { readonly name: string }>(
+  name: string,
+  tools: readonly Named[],
+): Named | undefined {
   const exact = tools.find((tool) => tool.name === name);
   if (exact !== undefined) return exact;
   const alike = tools.filter((tool) => tool.name.toLowerCase() === name.trim().toLowerCase());

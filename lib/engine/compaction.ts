@@ -6,8 +6,7 @@
  */
 import { messageOf } from "../base/errors.ts";
 import type { CompactionConfig } from "../config/types.ts";
-import type { Message, ModelClient, Usage } from "../model/types.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Message, ModelClient, ToolDeclaration, Usage } from "../model/types.ts";
 import { chooseCut, type Cut } from "./compaction_cut.ts";
 import { CompactionReport } from "./compaction_report.ts";
 import { shortenResults } from "./compaction_shorten.ts";
@@ -47,7 +46,7 @@ export interface CompactionOptions {
 /** What a compression needs from who asks for it. */
 export interface CompactionContext {
   /** The tools of the conversation: their declarations take room. */
-  readonly tools: readonly Tool[];
+  readonly tools: readonly ToolDeclaration[];
   readonly emit: Emit;
   /** Called at every sign of life of the model. */
   readonly onLife: () => void;

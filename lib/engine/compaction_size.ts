@@ -4,8 +4,7 @@
  *
  * @module
  */
-import type { AssistantMessage, Message, Usage } from "../model/types.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { AssistantMessage, Message, ToolDeclaration, Usage } from "../model/types.ts";
 import { CHARACTERS_PER_TOKEN, estimateTextTokens, estimateTokens } from "./estimate.ts";
 
 /**
@@ -19,7 +18,7 @@ const MAX_RATIO = 5;
 export interface Observation {
   /** What was sent. */
   readonly messages: readonly Message[];
-  readonly tools: readonly Tool[];
+  readonly tools: readonly ToolDeclaration[];
   readonly reply: AssistantMessage;
   readonly usage: Usage | undefined;
 }
@@ -46,7 +45,7 @@ export class ContextSize {
   }
 
   /** Returns the tokens of a request. */
-  measure(messages: readonly Message[], tools: readonly Tool[]): number {
+  measure(messages: readonly Message[], tools: readonly ToolDeclaration[]): number {
     const counted = this.#counted;
     if (counted === undefined || counted.messages > messages.length) {
       return this.of(messages) + this.ofTools(tools);
@@ -60,7 +59,7 @@ export class ContextSize {
   }
 
   /** Returns the tokens of the tools' declarations. */
-  ofTools(tools: readonly Tool[]): number {
+  ofTools(tools: readonly ToolDeclaration[]): number {
     return Math.ceil(toolTokens(tools) * this.#ratio);
   }
 
@@ -81,9 +80,9 @@ export class ContextSize {
   }
 }
 
-const known = new WeakMap<readonly Tool[], number>();
+const known = new WeakMap<readonly ToolDeclaration[], number>();
 
-function toolTokens(tools: readonly Tool[]): number {
+function toolTokens(tools: readonly ToolDeclaration[]): number {
   const before = known.get(tools);
   if (before !== undefined) return before;
   const characters = tools.reduce(

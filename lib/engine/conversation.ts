@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { ToolCallRequest } from "../base/tool_call.ts";
 import type { AssistantMessage, Image, Message } from "../model/types.ts";
 
 /** Keeps what becomes of a conversation. Must not throw. */
@@ -34,6 +35,18 @@ export class Conversation {
     return this.#messages;
   }
 
+  /** The calls of the last answer that have no result yet, in order. */
+  get openCalls(): readonly ToolCallRequest[] {
+    const at = this.#messages.findLastIndex((message) => message.role === "assistant");
+    const calling = this.#messages[at];
+    if (calling?.role !== "assistant") return [];
+    const answered =
+      this.#messages.slice(at + 1).filter((message) => message.role === "tool").length;
+    // A user message after the assistant's means that its calls belong to an earlier turn.
+    if (this.#messages.length - at - 1 !== answered) return [];
+    return (calling.toolCalls ?? []).slice(answered);
+  }
+
   /** Forgets everything but the system prompt, or begins anew under another one. */
   clear(system: string | undefined = this.#system): void {
     this.#system = system;
@@ -44,7 +57,8 @@ export class Conversation {
    * Takes up an earlier conversation where it ended, under the system prompt of this one. The journal
    * is not told: it has these messages.
    *
-   * @param messages without a system message, the last turn closed.
+   * @param messages without a system message; the last turn closed, or at calls that the caller then
+   * gives their results.
    */
   restore(messages: readonly Message[]): void {
     this.#messages = [...opening(this.#system), ...messages];
@@ -114,7 +128,7 @@ export class Conversation {
   close(mark: string): void {
     const last = this.#messages.at(-1);
     if (last === undefined || last.role === "system" || isClosing(last)) return;
-    for (const call of this.#openCalls()) {
+    for (const call of this.openCalls) {
       this.addToolResult({ callId: call.id, name: call.name, text: mark });
     }
     this.addAssistant({ role: "assistant", text: mark });
@@ -123,17 +137,6 @@ export class Conversation {
   #add(message: Message): void {
     this.#messages.push(message);
     this.#journal?.added(message);
-  }
-
-  #openCalls() {
-    const at = this.#messages.findLastIndex((message) => message.role === "assistant");
-    const calling = this.#messages[at];
-    if (calling?.role !== "assistant") return [];
-    const answered =
-      this.#messages.slice(at + 1).filter((message) => message.role === "tool").length;
-    // A user message after the assistant's means that its calls belong to an earlier turn.
-    if (this.#messages.length - at - 1 !== answered) return [];
-    return (calling.toolCalls ?? []).slice(answered);
   }
 }
 

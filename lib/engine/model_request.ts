@@ -4,8 +4,7 @@
  * @module
  */
 import { formatDuration } from "../base/duration.ts";
-import type { ModelClient, ModelReply, ResponseFormat } from "../model/types.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { ModelClient, ModelReply, ResponseFormat, ToolDeclaration } from "../model/types.ts";
 import type { Conversation } from "./conversation.ts";
 import { estimateTokens } from "./estimate.ts";
 import type { Emit } from "./events.ts";
@@ -16,7 +15,8 @@ import type { Watchdog } from "./watchdog.ts";
 export interface ModelRequestOptions {
   readonly conversation: Conversation;
   readonly model: ModelClient;
-  readonly tools: readonly Tool[];
+  /** What is declared to the model, in this order. */
+  readonly tools: readonly ToolDeclaration[];
   readonly emit: Emit;
   readonly watchdog: Watchdog;
   readonly watchdogTimeoutMs: number;

@@ -7,8 +7,7 @@
 import { oneLine } from "../base/cut.ts";
 import type { End } from "../base/ends.ts";
 import { type JsonSchema, type OutputSchema, outputSchema } from "../config/output_schema.ts";
-import type { ModelReply, ResponseFormat } from "../model/types.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { ModelReply, ResponseFormat, ToolDeclaration } from "../model/types.ts";
 import type { Emit, EngineEvent } from "./events.ts";
 import { signOfLife } from "./sign_of_life.ts";
 import { findJson, notJson } from "./structured_json.ts";
@@ -31,7 +30,7 @@ export type Verdict =
 
 /** What of a request depends on the shape of the answer. */
 export interface FormattedRequest {
-  readonly tools: readonly Tool[];
+  readonly tools: readonly ToolDeclaration[];
   readonly responseFormat: ResponseFormat;
 }
 
@@ -83,7 +82,7 @@ export class StructuredAnswer {
    * schema. A server that does so only without tools gets none for the last attempt: there the cost,
    * that it reads the conversation anew, is smaller than that of no answer.
    */
-  request(tools: readonly Tool[]): FormattedRequest {
+  request(tools: readonly ToolDeclaration[]): FormattedRequest {
     const last = this.#repairs === MAX_REPAIRS && !this.#constrained;
     const { $schema: _, ...schema } = this.#json;
     return {

@@ -10,11 +10,12 @@ import type { JsonSchema } from "../config/output_schema.ts";
 import type { Image, ModelClient, ModelReply, Usage } from "../model/types.ts";
 import { ModelError } from "../model/types.ts";
 import { addUsage } from "../model/usage.ts";
-import { type CallEnvironment, type CallOutcome, runCall } from "./call_runner.ts";
+import { type CallEnvironment, type CallOutcome, namedIn, runCall } from "./call_runner.ts";
 import type { Compaction, CompactionContext } from "./compaction.ts";
 import type { Conversation } from "./conversation.ts";
 import { LoopGuard, repetitionWarning, STOP_AT } from "./loop_guard.ts";
 import { completeOnce } from "./model_request.ts";
+import type { Steering } from "./steering.ts";
 import { StructuredAnswer } from "./structured_answer.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -32,6 +33,10 @@ export interface TurnOptions extends Omit<CallEnvironment, "watchdog"> {
   readonly outputSchema?: JsonSchema;
   /** Compresses the conversation where it outgrows the window; absent where nothing does. */
   readonly compaction?: Compaction;
+  /** Messages that come while the turn runs; it tells where it looks for them no more. */
+  readonly steering?: Pick<Steering, "take" | "end">;
+  /** Begins the turn in place of adding the text: the conversation then waits for an answer. */
+  readonly begin?: (conversation: Conversation) => void;
 }
 
 /** How a turn went. */
@@ -66,7 +71,8 @@ export async function runTurn(options: TurnOptions): Promise<TurnOutcome> {
   });
   let end: End;
   try {
-    conversation.addUser(options.text, options.images);
+    if (options.begin === undefined) conversation.addUser(options.text, options.images);
+    else options.begin(conversation);
     end = await turn.run();
   } catch (thrown) {
     end = turn.endOf(thrown, { cancelled: signal.aborted, silence: silence.signal });
@@ -118,8 +124,18 @@ class Turn {
   }
 
   async run(): Promise<End> {
-    const { conversation, answer, maxTurns = Infinity } = this.#options;
+    try {
+      return await this.#requests();
+    } finally {
+      this.#options.steering?.end();
+    }
+  }
+
+  async #requests(): Promise<End> {
+    const { conversation, answer, steering, maxTurns = Infinity } = this.#options;
     for (let requests = 0; requests < maxTurns; requests++) {
+      // What comes from now on no request of this turn could tell the model.
+      if (requests + 1 >= maxTurns) steering?.end();
       const reply = await this.#ask();
       const calls = reply.message.toolCalls ?? [];
       if (reply.finish === "length") {
@@ -138,6 +154,12 @@ class Turn {
         answer?.calls();
         await this.#runCalls(calls);
         if (this.#guard.looping) return { kind: "incomplete", limit: "loop" };
+        continue;
+      }
+      const message = steering?.take();
+      if (message !== undefined) {
+        answer?.calls();
+        conversation.addUser(message);
         continue;
       }
       if (answer === undefined) return { kind: "answered" };
@@ -176,14 +198,16 @@ class Turn {
   /** Sends the conversation; where it does not fit the window, it is compressed once and sent again. */
   async #complete(): Promise<ModelReply> {
     const { answer, conversation, compaction, ...options } = this.#options;
+    const tools = options.declared ?? options.tools;
     const context: CompactionContext = {
       ...options,
+      tools,
       onLife: () => options.watchdog.touch(),
       onUsage: (usage) => this.#count(usage),
     };
     await compaction?.before(context);
     for (let again = false;; again = true) {
-      const request = { ...options, conversation, ...answer?.request(options.tools) };
+      const request = { ...options, tools, conversation, ...answer?.request(tools) };
       this.partial = "";
       try {
         const reply = await completeOnce({ ...request, onText: (text) => this.partial += text });
@@ -201,7 +225,7 @@ class Turn {
 
   /** Runs the calls of one answer: those that may run at the same time together, others in order. */
   async #runCalls(calls: readonly ToolCallRequest[]): Promise<void> {
-    const { conversation, tools } = this.#options;
+    const { conversation, tools, steering } = this.#options;
     const parallel = new Set(tools.filter((tool) => tool.parallel).map((tool) => tool.name));
     for (let next = 0; next < calls.length;) {
       let after = next + 1;
@@ -211,12 +235,16 @@ class Turn {
       const group = calls.slice(next, after);
       // All are waited for, also when one fails, so that nothing runs on behind the turn's end.
       const settled = await Promise.allSettled(group.map((call) => this.#runOne(call)));
+      const failed = settled.find((result) => result.status === "rejected");
+      // With the last result, which no request has told yet: what was told stays as it is.
+      const last = after === calls.length && failed === undefined;
+      const message = last && !this.#guard.looping ? steering?.take() : undefined;
       for (const [at, { id, name }] of group.entries()) {
         const result = settled[at];
         const text = result?.status === "fulfilled" ? result.value.text : "[cancelled]";
-        conversation.addToolResult({ callId: id, name, text });
+        const told = message !== undefined && at === group.length - 1 ? `\n\n${message}` : "";
+        conversation.addToolResult({ callId: id, name, text: text + told });
       }
-      const failed = settled.find((result) => result.status === "rejected");
       if (failed !== undefined) throw failed.reason;
       next = after;
     }
@@ -224,7 +252,8 @@ class Turn {
 
   async #runOne(call: ToolCallRequest): Promise<CallOutcome> {
     this.#options.signal.throwIfAborted();
-    const times = this.#guard.note(call);
+    const polls = namedIn(call.name, this.#options.tools)?.repeatable === true;
+    const times = polls ? 1 : this.#guard.note(call);
     // Many of the same in one answer: the turn ends behind them.
     if (times > STOP_AT) return { ok: false, text: `Not run: the same call ran ${STOP_AT} times` };
     this.toolCalls++;
@@ -232,7 +261,7 @@ class Turn {
       if (view === undefined) this.#running.delete(call);
       else this.#running.set(call, view);
     });
-    this.#guard.ran(outcome.wrong !== true);
+    if (outcome.barred !== true) this.#guard.ran(outcome.wrong !== true);
     return { ...outcome, text: outcome.text + repetitionWarning(call.name, times) };
   }
 

@@ -81,6 +81,8 @@ export interface Tool<Input = unknown> {
   readonly gated: boolean;
   /** Whether several calls may run at the same time; others wait for those before them. */
   readonly parallel: boolean;
+  /** The same call again is no circle: it looks how something goes on. @default {false} */
+  readonly repeatable?: true;
   /**
    * Checks and converts the arguments.
    *
