@@ -39,9 +39,20 @@ export interface AgentPoolOptions {
 }
 
 /** What an ask needs from who asks. */
-export interface PoolAskOptions
-  extends
-    Pick<AskOptions, "prompt" | "transcript" | "cwd" | "signal" | "onUpdate" | "onPermission"> {
+export interface PoolAskOptions extends
+  Pick<
+    AskOptions,
+    | "prompt"
+    | "transcript"
+    | "cwd"
+    | "signal"
+    | "onUpdate"
+    | "onPermission"
+    | "open"
+    | "resident"
+    | "keep"
+    | "onSession"
+  > {
   readonly agent: string;
   /**
    * Longest silence, in milliseconds, where the agent's entry sets none; absent for the pool's.
@@ -145,6 +156,11 @@ export class AgentPool {
       return "there is no agent to ask: add one under mmConfigs in the configuration";
     }
     return `there is no agent "${name}", only ${names.join(", ")}${didYouMean(name, names)}`;
+  }
+
+  /** Whether an agent's process runs. */
+  runs(name: string): boolean {
+    return this.#members.get(name)?.child.state === "running";
   }
 
   /** Starts an agent's child and opens a session in it, to see whether that works. */

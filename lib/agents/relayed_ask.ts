@@ -24,7 +24,15 @@ export interface RelayedAskOptions extends
     | "silenceMs"
     | "onQueued"
     | "onBusy"
+    | "open"
+    | "resident"
+    | "keep"
+    | "onSession"
   > {
+  /** The run in the background that asks; absent for the work of a turn. */
+  readonly taskId?: string;
+  /** Told of each call of the asked agent, in a few words. */
+  readonly onDid?: (what: string) => void;
   /** Who asks. */
   readonly by: AskedBy;
   /** What is run around the ask; absent where nothing is. */
@@ -108,6 +116,7 @@ async function shownAsk(
     gate: options.gate,
     yolo: () => pool.yolo(agent, options.yolo()),
     cwd: pool.entry(agent)?.cwd ?? options.cwd,
+    ...(options.taskId === undefined ? {} : { taskId: options.taskId }),
     ...(call === undefined ? {} : { callId: call.id, output: call.output }),
   });
   const title = pool.title(agent);
@@ -122,6 +131,9 @@ async function shownAsk(
     ...options,
     onUpdate: (update) => {
       call?.alive();
+      if (update.type === "tool_call") {
+        options.onDid?.(update.call.title ?? update.call.name ?? "");
+      }
       relay.update(update);
     },
     onPermission: async (childCall, permission) => {

@@ -1,0 +1,91 @@
+/**
+ * `agent`: the tool with which a model starts a subagent.
+ *
+ * @module
+ */
+import { oneLine } from "../base/cut.ts";
+import { defineTool } from "../tools/define_tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import {
+  type AgentArguments,
+  type AgentOffer,
+  agentSchema,
+  DEFAULT_TYPE,
+  FORK,
+  strictArguments,
+} from "./agent_arguments.ts";
+import type { AgentDefinition } from "./definition.ts";
+
+/** The tool's name. */
+export const AGENT = "agent";
+
+/** Definitions that are described; the others can be named all the same. */
+const MAX_OFFERED = 20;
+
+/** UTF-16 units of a definition's description, for the model. */
+const MAX_DESCRIPTION = 160;
+
+/** UTF-16 units of the call's title. */
+const TITLE_LENGTH = 200;
+
+/** Options of {@linkcode agentTool}. */
+export interface AgentToolOptions {
+  readonly offer: AgentOffer;
+  /** Whether a call that does not say runs in the background. */
+  readonly backgroundByDefault: boolean;
+  /** The definitions that are described; fixed for the conversation. */
+  readonly definitions: readonly AgentDefinition[];
+  readonly launch: (args: AgentArguments, context: ToolContext) => Promise<ToolResult>;
+}
+
+/** Returns the tool for one session. */
+export function agentTool(options: AgentToolOptions): Tool {
+  const { offer, launch } = options;
+  const tool = defineTool({
+    name: AGENT,
+    kind: "other",
+    gated: true,
+    parallel: true,
+    description: descriptionOf(options),
+    schema: agentSchema(offer),
+    preview: ({ description, subagent_type }) => ({
+      title: oneLine(`${subagent_type ?? DEFAULT_TYPE}: ${description}`, TITLE_LENGTH),
+    }),
+    run: (input, context) => launch(input as AgentArguments, context),
+  });
+  return {
+    ...tool,
+    parse: (raw) => {
+      const strict = strictArguments(raw, offer);
+      if ("error" in strict) return strict;
+      const parsed = tool.parse(strict.raw);
+      if ("error" in parsed) return parsed;
+      const { subagent_type: type, ...rest } = parsed.input;
+      // Rules of the gate are about who works, also where the model names nobody.
+      return { input: { ...rest, subagent_type: type ?? DEFAULT_TYPE } };
+    },
+  } as Tool;
+}
+
+function descriptionOf(options: AgentToolOptions): string {
+  const { offer, definitions, backgroundByDefault } = options;
+  const parts = [
+    "Hand a task to a subagent, which works alone and reports once. It sees nothing of this " +
+    "conversation: put all it needs into prompt. Calls in one answer run at the same time. " +
+    "Not for what one tool call does.",
+  ];
+  if (offer.background) {
+    parts.push(
+      `In the background (${
+        backgroundByDefault ? "default" : "run_in_background"
+      }) it gives a task_id at once and its result later, by itself, in a <task-notification>: ` +
+        "do not guess it or do the task yourself.",
+    );
+  }
+  if (offer.worktrees) parts.push('isolation "worktree": in a git worktree of its own.');
+  const types = definitions.slice(0, MAX_OFFERED).map(({ name, description }) =>
+    `- ${name}: ${oneLine(description, MAX_DESCRIPTION)}`
+  );
+  if (offer.forks) types.push(`- ${FORK}: a copy of you that knows this conversation`);
+  return `${parts.join(" ")}\nsubagent_type (default ${DEFAULT_TYPE}):\n${types.join("\n")}`;
+}

@@ -1,0 +1,53 @@
+/**
+ * Why a run cannot be told anything.
+ *
+ * @module
+ */
+import { stat } from "node:fs/promises";
+import type { AgentPool } from "../agents/pool.ts";
+import { childKeyOf } from "./child_key.ts";
+import type { Run } from "./run.ts";
+import type { SubagentChildren } from "./subagent_children.ts";
+import type { Worktrees } from "./worktree.ts";
+
+/** What the answer depends on. */
+export interface BlockedSetup {
+  readonly pool: AgentPool;
+  readonly children: SubagentChildren;
+  readonly worktrees: Worktrees | undefined;
+  /** The session's directory, absolute. */
+  readonly cwd: string;
+  /** Whether subagents save their conversations. */
+  readonly saved: boolean;
+}
+
+/** Returns why a run takes no message: the end of a sentence; `undefined` where it takes one. */
+export async function blockedReason(run: Run, setup: BlockedSetup): Promise<string | undefined> {
+  if (run.active) return undefined;
+  const { target, status } = run;
+  if (target.kind === "gone") return target.reason;
+  if (run.state === "ended" && status !== "completed" && status !== "incomplete") {
+    return `its last run ended otherwise than by an answer (${status}); start another one`;
+  }
+  if (!await isDirectory(run.cwd)) {
+    return "its directory is gone (a worktree without changes is removed); start another one";
+  }
+  if (run.worktree !== undefined && await setup.worktrees?.alive(run.worktree) !== true) {
+    return "its worktree is no longer what it was; start another one";
+  }
+  if (target.kind === "entry") {
+    return run.resident !== undefined && setup.pool.runs(target.agent)
+      ? undefined
+      : "its process ended, and its conversation with it; start another one";
+  }
+  if (run.resident !== undefined && await setup.children.runs(childKeyOf(target, setup.cwd))) {
+    return undefined;
+  }
+  return setup.saved && run.sessionId !== undefined
+    ? undefined
+    : "nothing of its conversation was saved; start another one";
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return await stat(path).then((found) => found.isDirectory(), () => false);
+}

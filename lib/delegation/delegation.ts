@@ -1,0 +1,145 @@
+/**
+ * The delegation of one session: its tools, its runs, and what the model has to be told of them.
+ *
+ * @module
+ */
+import type { AgentConfig } from "../config/types.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { AgentOffer } from "./agent_arguments.ts";
+import { AGENT, agentTool } from "./agent_tool.ts";
+import { blockedReason, type BlockedSetup } from "./blocked.ts";
+import type { DefinitionBook } from "./definition.ts";
+import { mayDelegate, mayRunInBackground } from "./delegation_limits.ts";
+import { type ForkSource, Launcher, type LaunchSetup } from "./launch.ts";
+import { notificationText } from "./notification.ts";
+import { restoreRuns } from "./restore_runs.ts";
+import { createRunActions } from "./run_actions.ts";
+import { RUN_TOOLS, runTools } from "./run_tools.ts";
+import { Runs, type RunsOptions } from "./runs.ts";
+
+/** What the model is told once of the runs of a conversation that is gone on with. */
+const REMINDER =
+  "[mm: this conversation has background subagents of before: list_agents shows them, " +
+  "send_message goes on with one]";
+
+/** Options of {@linkcode Delegation}. */
+export interface DelegationOptions extends Omit<RunsOptions, "setup"> {
+  readonly setup: RunsOptions["setup"];
+  readonly config: AgentConfig;
+  /** Says whether the configuration's `tools` has a tool. */
+  readonly hasTool: (name: string) => boolean;
+  /** How deep this process is in a chain of asks. */
+  readonly depth: number;
+  readonly headless: boolean;
+  readonly book: DefinitionBook;
+  readonly copy: LaunchSetup["copy"];
+  /** Whether subagents save their conversations. */
+  readonly saved: boolean;
+  /** The conversation that can be forked. */
+  readonly forkSource: () => ForkSource;
+}
+
+/** The delegation of one session. */
+export class Delegation {
+  readonly runs: Runs;
+  readonly book: DefinitionBook;
+  readonly offer: AgentOffer;
+  readonly #options: DelegationOptions;
+  readonly #launcher: Launcher;
+  readonly #blocked: BlockedSetup;
+  #remind = false;
+
+  /** Creates it; nothing is started. */
+  constructor(options: DelegationOptions) {
+    this.#options = options;
+    const { config, depth, setup, worktrees, book } = options;
+    const { delegation } = config;
+    this.book = book;
+    this.runs = new Runs(options);
+    this.offer = {
+      background: mayRunInBackground(depth, delegation.background),
+      forks: delegation.forks && depth === 0,
+      worktrees: delegation.worktree.enabled && worktrees !== undefined,
+    };
+    this.#blocked = {
+      pool: setup.pool,
+      children: setup.children,
+      worktrees,
+      cwd: setup.cwd,
+      saved: options.saved,
+    };
+    this.#launcher = new Launcher({
+      ...options,
+      config: delegation,
+      offer: this.offer,
+      cwd: setup.cwd,
+      pool: setup.pool,
+      runs: this.runs,
+    });
+  }
+
+  /** Whether this agent delegates at all: the first guard of the depth limit. */
+  get offered(): boolean {
+    const { depth, config, hasTool } = this.#options;
+    return mayDelegate(depth, config.delegation.maxDepth) && hasTool(AGENT);
+  }
+
+  /** Returns the tools that are declared, always in the same order. */
+  tools(): readonly Tool[] {
+    if (!this.offered) return [];
+    const { config, hasTool } = this.#options;
+    const agent = agentTool({
+      offer: this.offer,
+      backgroundByDefault: config.delegation.background === true,
+      definitions: this.book.offered,
+      launch: (args, context) => this.#launcher.launch(args, context),
+    });
+    if (!this.offer.background) return [agent];
+    const actions = createRunActions({ runs: this.runs, blocked: this.#blocked });
+    return [agent, ...runTools(actions).filter(({ name }) => hasTool(name))];
+  }
+
+  /** Says whether a tool belongs to delegation, for a model that calls it where it is not offered. */
+  static owns(name: string): boolean {
+    return name === AGENT || RUN_TOOLS.some((tool) => tool === name);
+  }
+
+  /** Starts a fork of the conversation for a person. */
+  fork(
+    directive: string,
+    description: string,
+  ): Promise<{ readonly id: string } | { readonly error: string }> {
+    return this.#launcher.forkFor(directive, description);
+  }
+
+  /** Returns why a run takes no message, the end of a sentence; `undefined` where it takes one. */
+  blocked(run: Parameters<typeof blockedReason>[0]): Promise<string | undefined> {
+    return blockedReason(run, this.#blocked);
+  }
+
+  /**
+   * Returns what the model has to be told before what a person says, and notes that it is told; empty
+   * for nothing.
+   */
+  news(): string {
+    const reminder = this.#remind ? [REMINDER] : [];
+    this.#remind = false;
+    const ends = this.runs.tellAll();
+    const told = ends.length === 0 ? [] : [notificationText(ends, { remaining: this.runs.active })];
+    return [...told, ...reminder].join("\n\n");
+  }
+
+  /** Shows the runs of a conversation that is gone on with; none is started. */
+  async restore(path: string): Promise<void> {
+    const { book, setup, forkSource } = this.#options;
+    const runs = await restoreRuns({ path, book, pool: setup.pool, source: forkSource });
+    this.runs.restore(runs);
+    this.#remind = this.offered && this.offer.background && runs.length > 0;
+  }
+
+  /** Another conversation begins: the runs of this one are stopped and forgotten. */
+  async clear(): Promise<void> {
+    this.#remind = false;
+    await this.runs.clear();
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * The runs of a conversation that is gone on with: shown again, none of them started.
+ *
+ * @module
+ */
+import type { AgentPool } from "../agents/pool.ts";
+import type { ToolDeclaration } from "../model/types.ts";
+import { FORK } from "./agent_arguments.ts";
+import type { DefinitionBook } from "./definition.ts";
+import { Run, type RunTarget } from "./run.ts";
+import { readRunRecords, type SavedRun } from "./run_record.ts";
+
+/** Options of {@linkcode restoreRuns}. */
+export interface RestoreOptions {
+  /** The file of the conversation's runs, absolute. */
+  readonly path: string;
+  readonly book: DefinitionBook;
+  readonly pool: AgentPool;
+  /** The conversation as it goes on: what a fork of it shares. */
+  readonly source: () => { readonly system: string; readonly tools: readonly ToolDeclaration[] };
+}
+
+/** Returns the runs as they stand now: what was under way is paused. Never rejects. */
+export async function restoreRuns(options: RestoreOptions): Promise<Run[]> {
+  const saved = await readRunRecords(options.path);
+  return await Promise.all(saved.map(async (run) => {
+    const ended = run.state === "ended";
+    return new Run({
+      id: run.id,
+      target: await targetOf(run, options),
+      description: run.description,
+      cwd: run.cwd,
+      worktree: run.worktree,
+      background: true,
+      state: ended ? "ended" : "paused",
+      rounds: run.rounds,
+      sessionId: run.session,
+      untold: run.untold,
+      ...(ended ? { status: run.status } : {}),
+    });
+  }));
+}
+
+async function targetOf(run: SavedRun, options: RestoreOptions): Promise<RunTarget> {
+  const { agent } = run;
+  const gone = (reason: string): RunTarget => ({ kind: "gone", agent, reason });
+  if (run.session === undefined) return gone("nothing of its conversation was saved");
+  switch (run.kind) {
+    case "entry":
+      return gone("the conversation of an asked agent ends with the mm that asked it");
+    case "fork": {
+      const { system, tools } = options.source();
+      const { allow, session: sessionId } = run;
+      const opening = { system, tools, ...(allow === undefined ? {} : { allow }) };
+      return { kind: FORK, sessionId, opening };
+    }
+    case "definition": {
+      const found = await options.book.find(agent);
+      return "definition" in found
+        ? { kind: "definition", definition: found.definition }
+        : gone(`there is no definition "${agent}" any more`);
+    }
+  }
+}

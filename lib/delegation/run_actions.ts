@@ -1,0 +1,174 @@
+/**
+ * What `list_agents`, `send_message`, `wait_agent` and `task_stop` do.
+ *
+ * @module
+ */
+import { oneLine } from "../base/cut.ts";
+import { formatDuration } from "../base/duration.ts";
+import { didYouMean } from "../base/nearest.ts";
+import type { ToolContext, ToolResult } from "../tools/tool.ts";
+import { blockedReason, type BlockedSetup } from "./blocked.ts";
+import { WAIT_SECONDS } from "./delegation_limits.ts";
+import { blockOf } from "./notification.ts";
+import type { Run } from "./run.ts";
+import type { RunActions } from "./run_tools.ts";
+import type { Runs } from "./runs.ts";
+
+/** UTF-16 units of a description in a list. */
+const DESCRIPTION_LENGTH = 80;
+
+/** What stands before a message to a run that had ended. */
+const FROM = "[message from the agent that started you]";
+
+/** Options of {@linkcode createRunActions}. */
+export interface RunActionsOptions {
+  readonly runs: Runs;
+  readonly blocked: BlockedSetup;
+}
+
+/** Returns the actions of one session. */
+export function createRunActions(options: RunActionsOptions): RunActions {
+  return new Actions(options);
+}
+
+class Actions implements RunActions {
+  readonly #runs: Runs;
+  readonly #blocked: BlockedSetup;
+
+  constructor({ runs, blocked }: RunActionsOptions) {
+    this.#runs = runs;
+    this.#blocked = blocked;
+  }
+
+  async list(): Promise<ToolResult> {
+    const { list } = this.#runs;
+    if (list.length === 0) return said("No subagent was started in the background yet.");
+    const lines = await Promise.all(list.map(async (run) => {
+      const blocked = await blockedReason(run, this.#blocked);
+      const facts = [
+        run.id,
+        run.agent,
+        run.status,
+        `for ${formatDuration(performance.now() - run.since)}`,
+        blocked === undefined ? "takes messages" : `resume_blocked_reason: ${blocked}`,
+        oneLine(run.description, DESCRIPTION_LENGTH),
+      ];
+      return facts.join(" | ");
+    }));
+    return said(lines.join("\n"));
+  }
+
+  async send(
+    args: { readonly task_id: string; readonly message: string },
+    { signal }: ToolContext,
+  ): Promise<ToolResult> {
+    const run = this.#runs.get(args.task_id);
+    if (run === undefined) return this.#unknown(args.task_id);
+    // How it ends decides what can be said to it.
+    if (run.finishing) await this.#runs.ended(run, signal);
+    if (run.active && await this.#toActive(run, args.message)) {
+      return said(
+        `${run.id} gets the message: after its next tool calls, else when what it does now is done. ` +
+          "Its result comes by itself.",
+      );
+    }
+    if (run.active) await this.#runs.ended(run, signal);
+    signal.throwIfAborted();
+    const blocked = await blockedReason(run, this.#blocked);
+    if (blocked !== undefined) {
+      return { ok: false, text: `Not sent: ${run.id} takes no messages: ${blocked}` };
+    }
+    // Another message made it go on meanwhile.
+    if (run.active) run.messages.push(framed(args.message));
+    else this.#runs.goOn(run, framed(args.message));
+    return said(`${run.id} goes on with the message. Its next result comes by itself.`);
+  }
+
+  async wait(
+    args: {
+      readonly task_ids?: readonly string[] | undefined;
+      readonly timeout?: number | undefined;
+    },
+    context: ToolContext,
+  ): Promise<ToolResult> {
+    const ids = args.task_ids ?? [];
+    const wrong = ids.find((id) => this.#runs.get(id) === undefined);
+    if (wrong !== undefined) return this.#unknown(wrong);
+    const runs = ids.length === 0
+      ? this.#runs.list.filter((run) => run.active || run.untold.length > 0)
+      : [...new Set(ids.map((id) => this.#runs.get(id)).filter((run) => run !== undefined))];
+    if (runs.length === 0) {
+      return said("No subagent is at work in the background, and every result was given to you.");
+    }
+    const seconds = args.timeout ?? WAIT_SECONDS;
+    const resume = context.pauseWatchdog();
+    const timeout = AbortSignal.timeout(Math.ceil(seconds * 1000));
+    const signal = AbortSignal.any([context.signal, timeout]);
+    try {
+      await Promise.all(runs.map(async (run) => {
+        while (run.active && !signal.aborted) await this.#runs.ended(run, signal);
+      }));
+    } finally {
+      resume();
+    }
+    context.signal.throwIfAborted();
+    return said(runs.map((run) => this.#waited(run, seconds)).join("\n"));
+  }
+
+  async stop(args: { readonly task_id: string }): Promise<ToolResult> {
+    const run = this.#runs.get(args.task_id);
+    if (run === undefined) return this.#unknown(args.task_id);
+    if (run.state === "ended") {
+      return { ok: false, text: `Not stopped: ${run.id} has ended already (${run.status}).` };
+    }
+    const paused = run.state === "paused";
+    await this.#runs.stop(run);
+    if (paused) return said(`${run.id} is given up; it was not at work.`);
+    const ends = this.#runs.tell(run);
+    // It takes its time: what comes of it is told when it does.
+    if (ends.length === 0) return said(`${run.id} is being stopped; its end comes by itself.`);
+    return said(ends.map(blockOf).join("\n"));
+  }
+
+  /** Tells a run that works; `false` where it is about to end. */
+  async #toActive(run: Run, message: string): Promise<boolean> {
+    if (run.state !== "queued" && await run.resident?.session.steer(message) === true) return true;
+    if (!run.active || run.finishing) return false;
+    run.messages.push(framed(message));
+    return true;
+  }
+
+  #waited(run: Run, seconds: number): string {
+    const ends = this.#runs.tell(run).map(blockOf);
+    if (run.active) {
+      const what = run.state === "parked" ? "waits for the user's permission" : "still at work";
+      const lately = run.activity.at(-1);
+      ends.push(
+        `${run.id} is ${what} after ${formatDuration(seconds * 1000)}` +
+          (lately === undefined ? "" : `, lately with: ${lately}`),
+      );
+    } else if (ends.length === 0) {
+      ends.push(`${run.id} has ended (${run.status}); you have its result already`);
+    }
+    return ends.join("\n");
+  }
+
+  #unknown(id: string): ToolResult {
+    const ids = this.#runs.list.map((run) => run.id);
+    const known = ids.length === 0
+      ? "none was started in the background"
+      : `there are ${ids.join(", ")}${didYouMean(id, ids)}`;
+    return {
+      ok: false,
+      text: `There is no subagent "${oneLine(id, DESCRIPTION_LENGTH)}": ${known}`,
+    };
+  }
+}
+
+function framed(message: string): string {
+  return `${FROM}\n${message}`;
+}
+
+function said(text: string): ToolResult {
+  return { ok: true, text };
+}

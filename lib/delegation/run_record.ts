@@ -1,0 +1,132 @@
+/**
+ * What is kept of the runs of a saved conversation, so that they can go on after mm was started again:
+ * one JSON line for each change, the last line of a run counts. No address, no key, no environment.
+ *
+ * @module
+ */
+import { appendFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import type { Notification } from "./notification.ts";
+import type { Run } from "./run.ts";
+import { isRunId } from "./run_id.ts";
+
+/** Bytes of a file that are read; the rest is passed over. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+const notification = z.object({
+  taskId: z.string(),
+  round: z.number(),
+  agent: z.string(),
+  description: z.string(),
+  status: z.string(),
+  result: z.string(),
+  file: z.string().optional(),
+  toolCalls: z.number(),
+  durationMs: z.number(),
+});
+
+const record = z.object({
+  id: z.string().refine(isRunId),
+  kind: z.enum(["definition", "fork", "entry"]),
+  agent: z.string(),
+  description: z.string(),
+  cwd: z.string(),
+  state: z.enum(["queued", "running", "parked", "ended", "paused"]),
+  status: z.string(),
+  rounds: z.number().int().nonnegative(),
+  session: z.string().optional(),
+  allow: z.array(z.string()).optional(),
+  worktree: z.object({
+    path: z.string(),
+    branch: z.string(),
+    base: z.string(),
+    origin: z.string(),
+    cwd: z.string(),
+  }).optional(),
+  untold: z.array(notification),
+});
+
+/** A run as it was saved. */
+export type SavedRun = Omit<z.output<typeof record>, "untold"> & {
+  readonly untold: readonly Notification[];
+};
+
+/** Options of {@linkcode RunRecords}. */
+export interface RunRecordsOptions {
+  /** The file of the conversation's runs, absolute; `undefined` while the conversation has none. */
+  readonly path: () => string | undefined;
+  /** Takes out secrets of what is written. */
+  readonly redact: (text: string) => string;
+  /** Told once that nothing more can be saved, with the reason. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+/** Saves the runs of one conversation. */
+export class RunRecords {
+  readonly #options: RunRecordsOptions;
+  #told = false;
+
+  /** Creates it; nothing is written. */
+  constructor(options: RunRecordsOptions) {
+    this.#options = options;
+  }
+
+  /** Saves where a run stands. Never throws. */
+  save(run: Run): void {
+    const { path, redact, onTrouble } = this.#options;
+    try {
+      const file = path();
+      if (file === undefined) return;
+      // On one line, in one write: what a crash tears is the last line only.
+      appendFileSync(file, `${redact(JSON.stringify(savedRun(run)))}\n`, { mode: 0o600 });
+    } catch (error) {
+      if (!this.#told) onTrouble(error);
+      this.#told = true;
+    }
+  }
+}
+
+/** Reads the runs of a conversation, in the order they were started. Lines that are none are passed over. */
+export async function readRunRecords(path: string): Promise<SavedRun[]> {
+  let text: string;
+  try {
+    text = (await readFile(path)).subarray(0, MAX_BYTES).toString("utf8");
+  } catch {
+    // None were saved.
+    return [];
+  }
+  const runs = new Map<string, SavedRun>();
+  for (const line of text.split("\n")) {
+    const parsed = record.safeParse(parseJson(line));
+    if (parsed.success) runs.set(parsed.data.id, parsed.data as SavedRun);
+  }
+  return [...runs.values()];
+}
+
+function savedRun(run: Run): SavedRun {
+  const { id, target, agent, description, cwd, state, status, rounds, sessionId, worktree } = run;
+  const allow = target.kind === "fork" ? target.opening.allow : undefined;
+  return {
+    id,
+    kind: target.kind === "gone" ? "definition" : target.kind,
+    agent,
+    description,
+    cwd,
+    state,
+    status,
+    rounds,
+    ...(sessionId === undefined ? {} : { session: sessionId }),
+    ...(allow === undefined ? {} : { allow: [...allow] }),
+    ...(worktree === undefined ? {} : { worktree }),
+    untold: run.untold,
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

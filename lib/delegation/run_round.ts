@@ -1,0 +1,307 @@
+/**
+ * One round of a run: its hooks, its slot, its prompts to the child, until it has nothing more to do.
+ *
+ * @module
+ */
+import { ask, type AskResult, type ResidentSession } from "../agents/ask.ts";
+import { AskRelay } from "../agents/ask_relay.ts";
+import {
+  type ChildCallPart,
+  type ChildConnection,
+  ChildError,
+  type ChildOpening,
+  type ForkOpening,
+} from "../agents/child_connection.ts";
+import type { AgentPool } from "../agents/pool.ts";
+import { relayedAsk } from "../agents/relayed_ask.ts";
+import type { End } from "../base/ends.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Emit } from "../engine/events.ts";
+import type { Gate } from "../gate/gate.ts";
+import type { AskHooks } from "../hooks/ask_hooks.ts";
+import type { HookedRun, SubagentHooks } from "../hooks/subagent_hooks.ts";
+import type { ModelSettings } from "../model/types.ts";
+import { childKeyOf } from "./child_key.ts";
+import { MAX_SENT_BACK } from "./delegation_limits.ts";
+import type { Run, RunResult } from "./run.ts";
+import type { RunSlots } from "./run_slots.ts";
+import type { SubagentChildren } from "./subagent_children.ts";
+import { timeLimit } from "./time_limit.ts";
+
+/** How a run of a turn is shown in its call. */
+export interface RunCall {
+  readonly id: string;
+  readonly output: (text: string, options?: { readonly thought?: boolean }) => void;
+  /** Told of each thing the subagent does. */
+  readonly alive: () => void;
+  /** Stops the turn's watchdog until the returned function is called. */
+  readonly pauseWatchdog: () => () => void;
+}
+
+/** What the rounds of one session share. */
+export interface RoundSetup {
+  readonly pool: AgentPool;
+  readonly children: SubagentChildren;
+  readonly slots: RunSlots;
+  readonly gate: Gate;
+  readonly emit: Emit;
+  /** Whether gated calls of this agent run without a question. */
+  readonly yolo: () => boolean;
+  readonly askHooks?: AskHooks | undefined;
+  readonly hooks?: SubagentHooks | undefined;
+  /** The directory of the session, absolute. */
+  readonly cwd: string;
+  /** What a person changed of the model; absent where nothing was. */
+  readonly settings: () => ModelSettings | undefined;
+  /** MCP servers of the session besides those of the configuration. */
+  readonly mcpServers: ChildOpening["mcpServers"];
+  /** Longest silence of a run in the background, in milliseconds. */
+  readonly silenceMs: number;
+  /** How long a tool call of a subagent may run without a word, in milliseconds. */
+  readonly callBudgetMs: number;
+}
+
+/** Options of {@linkcode runRound}. */
+export interface RoundOptions {
+  readonly run: Run;
+  readonly prompt: string;
+  readonly signal: AbortSignal;
+  /** Present for a run that a turn waits for. */
+  readonly call?: RunCall | undefined;
+  /** Told when it waits for a slot, with how many wait before it, and when it has one. */
+  readonly onQueued: (before: number) => void;
+  readonly onStarted: () => void;
+  /** Told of what the person should know. */
+  readonly onWarning: (text: string) => void;
+}
+
+/** Runs a round. Never rejects: every failure is an end. */
+export async function runRound(setup: RoundSetup, options: RoundOptions): Promise<RunResult> {
+  const started = performance.now();
+  const round = new Round(setup, options);
+  try {
+    return { ...await round.run(), durationMs: Math.round(performance.now() - started) };
+  } catch (thrown) {
+    const end: End = options.signal.aborted
+      ? { kind: "cancelled" }
+      : { kind: "failed", reason: messageOf(thrown), cause: thrown };
+    const durationMs = Math.round(performance.now() - started);
+    return { end, answer: "", toolCalls: 0, durationMs, notes: [] };
+  }
+}
+
+class Round {
+  readonly #setup: RoundSetup;
+  readonly #options: RoundOptions;
+  readonly #notes: string[] = [];
+  #toolCalls = 0;
+
+  constructor(setup: RoundSetup, options: RoundOptions) {
+    this.#setup = setup;
+    this.#options = options;
+  }
+
+  async run(): Promise<RunResult> {
+    const { run, signal } = this.#options;
+    const { hooks } = this.#setup;
+    let { prompt } = this.#options;
+    const before = await this.#unwatched(async () =>
+      await hooks?.before(this.#hooked(), { signal })
+    );
+    if (before !== undefined && "refused" in before) {
+      const end: End = { kind: "refused", by: "hook", reason: before.refused };
+      return { end, answer: "", toolCalls: 0, durationMs: 0, notes: [] };
+    }
+    const context = before?.context ?? "";
+    if (context.trim() !== "") prompt += `\n\n[added by a subagentStart hook]\n${context}`;
+    const release = await this.#slot();
+    const definition = run.target.kind === "definition" ? run.target.definition : undefined;
+    const limit = timeLimit({ ms: definition?.maxTimeMs, signal });
+    try {
+      this.#options.onStarted();
+      const result = await this.#rounds(prompt, limit.signal);
+      const end = limit.end ?? result.end;
+      return { ...result, end, toolCalls: this.#toolCalls, notes: this.#notes };
+    } finally {
+      limit.stop();
+      release();
+    }
+  }
+
+  /** Asks until neither a message nor a hook wants more. */
+  async #rounds(first: string, signal: AbortSignal): Promise<AskResult> {
+    const { run } = this.#options;
+    const { hooks } = this.#setup;
+    let prompt = first;
+    for (let again = 0;;) {
+      const result = await this.#ask(prompt, signal);
+      this.#toolCalls += result.toolCalls;
+      if (signal.aborted) return result;
+      const canGoOn = result.end.kind === "answered" || result.end.kind === "incomplete";
+      // What came too late for the prompt that ran: in order, and before anyone is told of an end.
+      const message = canGoOn ? run.messages.shift() : undefined;
+      if (message !== undefined) {
+        prompt = message;
+        continue;
+      }
+      if (hooks === undefined) return result;
+      const after = await this.#unwatched(() =>
+        hooks.after(
+          this.#hooked(),
+          { answer: result.answer, end: result.end.kind, again },
+          { signal },
+        )
+      );
+      for (const warning of after.warnings) this.#options.onWarning(warning);
+      if (after.again === undefined || !canGoOn) return result;
+      if (again === MAX_SENT_BACK) {
+        this.#notes.push(
+          `[a subagentStop hook wanted more ${again + 1} times, which is once more than it may]`,
+        );
+        return result;
+      }
+      again++;
+      prompt = after.again;
+    }
+  }
+
+  async #slot(): Promise<() => void> {
+    const { slots } = this.#setup;
+    const { signal, onQueued } = this.#options;
+    return await this.#unwatched(() => slots.take({ signal, onQueued }));
+  }
+
+  /** The time of hooks, queues and people is not the subagent's. */
+  async #unwatched<T>(task: () => Promise<T>): Promise<T> {
+    const resume = this.#options.call?.pauseWatchdog();
+    try {
+      return await task();
+    } finally {
+      resume?.();
+    }
+  }
+
+  #hooked(): HookedRun {
+    const { run, prompt } = this.#options;
+    const { id: taskId, agent, description, background, cwd } = run;
+    return { taskId, agent, description, prompt, background, cwd };
+  }
+
+  async #ask(prompt: string, signal: AbortSignal): Promise<AskResult> {
+    const { run } = this.#options;
+    const result = run.target.kind === "entry"
+      ? await this.#askEntry(run.target.agent, prompt, signal)
+      : await this.#askSubagent(prompt, signal);
+    run.resident = result.resident;
+    run.sessionId = result.resident?.session.id ?? run.sessionId;
+    return result;
+  }
+
+  async #askEntry(agent: string, prompt: string, signal: AbortSignal): Promise<AskResult> {
+    const { run, call } = this.#options;
+    const { pool, gate, emit, yolo, askHooks, silenceMs } = this.#setup;
+    return await relayedAsk({
+      agent,
+      prompt,
+      by: "model",
+      pool,
+      gate,
+      yolo,
+      hooks: askHooks,
+      emit: call === undefined ? () => {} : emit,
+      cwd: run.cwd,
+      signal,
+      silenceMs: call === undefined ? silenceMs : Infinity,
+      ...(call === undefined ? { taskId: run.id } : { call }),
+      onDid: (what) => run.did(what),
+      keep: run.background,
+      ...(run.resident === undefined ? {} : { resident: run.resident, open: conversationLost }),
+      onSession: (resident) => run.resident = resident,
+    });
+  }
+
+  async #askSubagent(prompt: string, signal: AbortSignal): Promise<AskResult> {
+    const { run, call } = this.#options;
+    const { gate, emit, yolo, pool, silenceMs, callBudgetMs } = this.#setup;
+    const { agent } = run;
+    const relay = new AskRelay({
+      agent,
+      emit: call === undefined ? () => {} : emit,
+      gate,
+      yolo: () => pool.yolo(agent, yolo()),
+      cwd: run.cwd,
+      ...(call === undefined ? { taskId: run.id } : { callId: call.id, output: call.output }),
+    });
+    let resume = () => {};
+    try {
+      return await ask({
+        agent,
+        child: await this.#setup.children.childOf(childKeyOf(run.target, this.#setup.cwd)),
+        prompt,
+        cwd: run.cwd,
+        signal,
+        silenceMs: call === undefined ? silenceMs : Infinity,
+        callBudgetMs,
+        keep: run.background,
+        ...(run.resident === undefined ? {} : { resident: run.resident }),
+        open: (connection, options) => this.#open(connection, options),
+        onSession: (resident) => this.#opened(resident),
+        onUpdate: (update) => {
+          call?.alive();
+          if (update.type === "tool_call") run.did(update.call.title ?? update.call.name ?? "");
+          relay.update(update);
+        },
+        onBusy: (busy) => {
+          resume();
+          resume = busy ? call?.pauseWatchdog() ?? (() => {}) : () => {};
+        },
+        onPermission: (childCall: ChildCallPart, permission) =>
+          this.#unwatched(() => relay.permission(childCall, permission)),
+      });
+    } finally {
+      resume();
+      relay.close();
+    }
+  }
+
+  #opened(resident: ResidentSession): void {
+    const { run } = this.#options;
+    run.resident = resident;
+    run.sessionId = resident.session.id;
+  }
+
+  /** Opens the session of the run in its child: a new one, the copy of a fork, or the one it had. */
+  async #open(
+    connection: ChildConnection,
+    options: { readonly cwd: string; readonly signal: AbortSignal },
+  ) {
+    const { run } = this.#options;
+    const { target } = run;
+    const own = target.kind === "definition" && target.definition.model !== undefined;
+    const { settings, mcpServers = [] } = this.#setup;
+    const changed = own ? undefined : settings();
+    const opening: ChildOpening = {
+      ...(changed === undefined ? {} : { settings: changed }),
+      ...(mcpServers.length === 0 ? {} : { mcpServers }),
+      ...(run.background || target.kind === "fork" ? {} : { save: false }),
+      ...(target.kind === "fork" ? { fork: forkOpening(target.opening, run.sessionId) } : {}),
+    };
+    const id = run.sessionId ?? (target.kind === "fork" ? target.sessionId : undefined);
+    return id === undefined
+      ? await connection.newSession({ ...options, opening })
+      : await connection.loadSession({ ...options, id, opening });
+  }
+}
+
+/** An asked agent saves nothing: a session that is gone cannot be gone on with. */
+function conversationLost(): Promise<never> {
+  const words = "its process ended, and its conversation with it";
+  return Promise.reject(new ChildError("agent", words));
+}
+
+/** The call that made a fork is answered once; whoever goes on with it says something new. */
+function forkOpening(opening: ForkOpening, sessionId: string | undefined): ForkOpening {
+  if (sessionId === undefined) return opening;
+  const { callId: _, ...rest } = opening;
+  return rest;
+}

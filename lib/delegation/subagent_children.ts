@@ -1,0 +1,104 @@
+/**
+ * The processes of subagents: one child mm for each definition, started at its first run and shared
+ * by all runs of it.
+ *
+ * @module
+ */
+import { ChildAgent } from "../agents/child_agent.ts";
+import type { ConnectChild } from "../agents/child_connection.ts";
+import type { StartChild } from "../platform/process.ts";
+import type { SelfCommand } from "../platform/runtime.ts";
+import { subagentEnvironment } from "./subagent_environment.ts";
+
+/** Options of {@linkcode SubagentChildren}. */
+export interface SubagentChildrenOptions {
+  /** How this program is started again. */
+  readonly self: SelfCommand;
+  /** The configuration file of this agent, absolute; absent for the built-in defaults. */
+  readonly configFile: string | undefined;
+  /** The model that the command line or the configuration names, absent where the server decides. */
+  readonly model: string | undefined;
+  /** This process's environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** How deep this process is in a chain of asks. */
+  readonly depth: number;
+  /**
+   * Returns where the subagents of a name save their conversations, absolute; `undefined` where they
+   * save none.
+   */
+  readonly stateDir: (name: string) => Promise<string | undefined>;
+  readonly start: StartChild;
+  readonly connect: ConnectChild;
+  /** Takes secrets out of what children write on stderr. */
+  readonly redact: (text: string) => string;
+}
+
+/** Whom a child serves. */
+export interface ChildKey {
+  /** The definition's name, or `fork`. */
+  readonly name: string;
+  /** Of the definition: another one is another child. */
+  readonly version: string;
+  /** The directory of the session that delegates, absolute: definitions are looked for there. */
+  readonly cwd: string;
+}
+
+/** The children of one process. */
+export class SubagentChildren {
+  readonly #options: SubagentChildrenOptions;
+  readonly #children = new Map<string, Promise<ChildAgent>>();
+  #closed = false;
+
+  /** Creates the table; no child is started. */
+  constructor(options: SubagentChildrenOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the child of a definition, the same for the same key. */
+  childOf(key: ChildKey): Promise<ChildAgent> {
+    const known = this.#children.get(keyOf(key));
+    if (known !== undefined) return known;
+    const child = this.#create(key.name);
+    this.#children.set(keyOf(key), child);
+    return child;
+  }
+
+  /** Whether the child of a definition runs. */
+  async runs(key: ChildKey): Promise<boolean> {
+    const child = await this.#children.get(keyOf(key))?.catch(() => undefined);
+    return child?.state === "running";
+  }
+
+  /** Ends every child, for good; returns when they are gone. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#children.values()].map(async (child) => (await child).stop()));
+  }
+
+  async #create(name: string): Promise<ChildAgent> {
+    const { self, configFile, model, env, depth } = this.#options;
+    const stateDir = await this.#options.stateDir(name);
+    if (this.#closed) throw new Error("mm is ending");
+    const { start, connect, redact } = this.#options;
+    return new ChildAgent({
+      name,
+      command: [
+        ...self,
+        "-acp",
+        "-agent",
+        name,
+        // Never one that is found: a model could have written it since this process began.
+        ...(configFile === undefined ? ["-defaults"] : ["-config", configFile]),
+        ...(model === undefined ? [] : ["-model", model]),
+      ],
+      env: subagentEnvironment({ env, depth, stateDir }),
+      start,
+      connect,
+      redact,
+    });
+  }
+}
+
+function keyOf({ name, version, cwd }: ChildKey): string {
+  return JSON.stringify([cwd, name.toLowerCase(), version]);
+}
