@@ -51,6 +51,15 @@ test("selectTools() takes names and patterns, and no part of a name", () => {
   assert.ok(!selectTools([]).has("read"));
 });
 
+test("selectTools() takes patterns that must all match, and some that must not", () => {
+  const { has } = selectTools(["mcp__git__*&mcp__*__log&!mcp__git__old__*", "read"]);
+  assert.ok(has("mcp__git__log") && has("read"));
+  assert.deepEqual(
+    ["mcp__git__push", "mcp__web__log", "mcp__git__old__log", "!x", "bash"].filter(has),
+    [],
+  );
+});
+
 test("selectTools() reports entries that name no tool, with the nearest", () => {
   const some = selectTools(["raed", "read", "nothing-like-it", "gr*", "x*", "mcp__git__*"]);
   assert.deepEqual(some.unknown(TOOL_NAMES), [

@@ -23,7 +23,9 @@ export interface ToolSelection {
 /**
  * Reads a `tools:` list.
  *
- * @param entries names, or patterns in which `*` stands for any characters; absent: all tools.
+ * @param entries names, or patterns in which `*` stands for any characters; absent: all tools. What
+ * mm itself puts together may join several with `&`, of which all must match, and begin one with `!`,
+ * which must not; a configuration can hold neither.
  */
 export function selectTools(entries: readonly string[] | undefined): ToolSelection {
   if (entries === undefined) return { has: () => true, unknown: () => [] };
@@ -39,6 +41,14 @@ export function selectTools(entries: readonly string[] | undefined): ToolSelecti
 }
 
 function matcherOf(entry: string): (name: string) => boolean {
+  if (entry.includes("&")) {
+    const terms = entry.split("&").map(matcherOf);
+    return (name) => terms.every((matches) => matches(name));
+  }
+  if (entry.startsWith("!")) {
+    const matches = matcherOf(entry.slice(1));
+    return (name) => !matches(name);
+  }
   if (!entry.includes("*")) return (name) => name === entry;
   const parts = entry.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/gu, "\\$&"));
   const expression = new RegExp(`^${parts.join(".*")}$`, "su");

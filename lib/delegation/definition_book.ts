@@ -1,0 +1,93 @@
+/**
+ * The definitions of one session: read from their folders, and mm's own.
+ *
+ * @module
+ */
+import { didYouMean } from "../base/nearest.ts";
+import { quotable } from "../config/problems.ts";
+import { BUILTIN_DEFINITIONS } from "./builtin_definitions.ts";
+import type { AgentDefinition, DefinitionBook, DefinitionFault } from "./definition.ts";
+import { definitionFiles, type DefinitionPlaces } from "./definition_folders.ts";
+import { nameKey } from "./definition_name.ts";
+import type { ReadDefinition } from "./read_definition.ts";
+
+/** More names are counted in an error, not listed. */
+const MAX_NAMES = 50;
+
+/** What was read. */
+interface Reading {
+  /** By {@linkcode nameKey}: each name, or why it cannot be used. */
+  readonly named: ReadonlyMap<string, AgentDefinition | DefinitionFault>;
+  readonly faults: readonly DefinitionFault[];
+}
+
+/** Reads the definitions of a session. Never throws for what the folders hold. */
+export async function openDefinitionBook(places: DefinitionPlaces): Promise<DefinitionBook> {
+  const offered = Object.freeze(definitionsOf(await read(places)));
+  return {
+    offered,
+    async current() {
+      const reading = await read(places);
+      return { definitions: definitionsOf(reading), faults: reading.faults };
+    },
+    async find(name) {
+      const reading = await read(places);
+      const found = reading.named.get(nameKey(name.trim()));
+      if (found === undefined) return { error: unknownName(name, definitionsOf(reading)) };
+      if ("reason" in found) return { error: found.reason };
+      return { definition: found };
+    },
+  };
+}
+
+async function read(places: DefinitionPlaces): Promise<Reading> {
+  const { files, faults: folderFaults } = await definitionFiles(places);
+  const named = new Map<string, AgentDefinition | DefinitionFault>();
+  const faults = [...folderFaults];
+  /** Faults of files that do not say their name. */
+  const unnamed: DefinitionFault[] = [];
+  for (const one of await readAll(files)) {
+    if ("definition" in one) {
+      take(named, one.definition.name, one.definition);
+      continue;
+    }
+    const { fault, declared } = one;
+    faults.push(fault);
+    if (fault.name === undefined) continue;
+    // A name that is written there is not looked for in the next folder: that one may allow more.
+    if (declared) take(named, fault.name, fault);
+    else unnamed.push(fault);
+  }
+  for (const definition of BUILTIN_DEFINITIONS) take(named, definition.name, definition);
+  for (const fault of unnamed) take(named, fault.name ?? "", fault);
+  return { named, faults };
+}
+
+async function readAll(
+  files: Awaited<ReturnType<typeof definitionFiles>>["files"],
+): Promise<ReadDefinition[]> {
+  if (files.length === 0) return [];
+  // The YAML library is loaded only where there is a file.
+  const { readDefinition } = await import("./read_definition.ts");
+  const all = await Promise.all(files.map((file) => readDefinition(file)));
+  return all.filter((one) => one !== undefined);
+}
+
+function take<T>(named: Map<string, T>, name: string, value: T): void {
+  const key = nameKey(name);
+  if (!named.has(key)) named.set(key, value);
+}
+
+/** By name, so that the order does not depend on where a file lies. */
+function definitionsOf({ named }: Reading): AgentDefinition[] {
+  return [...named].filter((entry): entry is [string, AgentDefinition] => !("reason" in entry[1]))
+    .sort(([a], [b]) => a < b ? -1 : 1)
+    .map(([, definition]) => definition);
+}
+
+function unknownName(name: string, definitions: readonly AgentDefinition[]): string {
+  const names = definitions.map((definition) => definition.name);
+  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : "";
+  return `There is no subagent "${quotable(name)}"; the names are ` +
+    `${names.slice(0, MAX_NAMES).join(", ")}${more}${didYouMean(name, names)}`;
+}
