@@ -1,8 +1,8 @@
 /**
  * One hook: a command that reads JSON, answers with JSON, and may refuse.
  *
- * Whatever it does that is not a clear yes refuses: a hook that was meant to hold something back must
- * not let it through because it is broken.
+ * Where it can hold something back, whatever it does that is not a clear yes refuses: it must not let
+ * through what it was meant to hold back because it is broken.
  *
  * @module
  */
@@ -19,7 +19,7 @@ const REFUSES = 2;
 const MAX_WORDS = 1000;
 const MAX_COMMAND = 80;
 
-/** Options of {@linkcode runHook}. */
+/** Options of {@linkcode runHook} and {@linkcode hearHook}. */
 export interface RunHookOptions {
   readonly hook: HookConfig;
   /** Its kind, as the configuration calls it. */
@@ -41,18 +41,48 @@ export type HookVerdict =
   | { readonly refused: false; readonly answer: Readonly<Record<string, string>> }
   | { readonly refused: true; readonly reason: string };
 
+/** How a hook ended. `hook` names it: `the preAsk hook "./check.sh"`. */
+export type HookOutcome =
+  | { readonly end: "answered"; readonly answer: Readonly<Record<string, string>> }
+  /** Exit status 2; `words` is what it wrote on stderr, empty for nothing. */
+  | { readonly end: "refused"; readonly hook: string; readonly words: string }
+  /** It does not work; `what` says how, without a subject. */
+  | { readonly end: "broken"; readonly hook: string; readonly what: string };
+
 /**
- * Runs a hook.
+ * Runs a hook that refuses by whatever is not a clear yes.
  *
  * @throws the signal's reason when it is aborted, after the hook is gone.
  */
 export async function runHook(options: RunHookOptions): Promise<HookVerdict> {
+  const outcome = await hearHook(options);
+  switch (outcome.end) {
+    case "answered":
+      return { refused: false, answer: outcome.answer };
+    case "refused": {
+      const words = cutMiddle(outcome.words, MAX_WORDS).text;
+      return {
+        refused: true,
+        reason: `${outcome.hook} refused${words === "" ? "" : `: ${words}`}`,
+      };
+    }
+    case "broken":
+      return {
+        refused: true,
+        reason: `${outcome.hook} ${outcome.what}; a hook that does not work refuses`,
+      };
+  }
+}
+
+/**
+ * Runs a hook and tells how it ended: what that means is a matter of its kind.
+ *
+ * @throws the signal's reason when it is aborted, after the hook is gone.
+ */
+export async function hearHook(options: RunHookOptions): Promise<HookOutcome> {
   const { hook, kind, input, run, cwd, env, signal } = options;
   const name = `the ${kind} hook "${oneLine(hook.run, MAX_COMMAND)}"`;
-  const broken = (what: string): HookVerdict => ({
-    refused: true,
-    reason: `${name} ${what}; a hook that does not work refuses`,
-  });
+  const broken = (what: string): HookOutcome => ({ end: "broken", hook: name, what });
   let result: FilterResult;
   try {
     result = await run(hook.run, {
@@ -67,7 +97,7 @@ export async function runHook(options: RunHookOptions): Promise<HookVerdict> {
     return broken(`could not be run: ${messageOf(thrown)}`);
   }
   const { end, stdout } = result;
-  const words = cutMiddle(result.stderr.trim(), MAX_WORDS).text;
+  const words = result.stderr.trim();
   if ("stopped" in end) {
     return broken(
       end.stopped === "timeout"
@@ -75,17 +105,15 @@ export async function runHook(options: RunHookOptions): Promise<HookVerdict> {
         : "printed more than mm reads",
     );
   }
-  if (end.code === REFUSES) {
-    return { refused: true, reason: `${name} refused${words === "" ? "" : `: ${words}`}` };
-  }
+  if (end.code === REFUSES) return { end: "refused", hook: name, words };
   if (end.code !== 0) {
     const how = end.signal === null
       ? `exited with status ${end.code ?? "unknown"}`
       : `was killed by ${end.signal}`;
-    return broken(`${how}${words === "" ? "" : ` (${words})`}`);
+    return broken(`${how}${words === "" ? "" : ` (${cutMiddle(words, MAX_WORDS).text})`}`);
   }
   const answer = readAnswer(stdout, options.answers);
-  return typeof answer === "string" ? broken(answer) : { refused: false, answer };
+  return typeof answer === "string" ? broken(answer) : { end: "answered", answer };
 }
 
 /** Returns the answer, or what is wrong with it. No output is an answer without anything in it. */
