@@ -42,10 +42,21 @@ export function summaryAndRequest(
   request: Message & { readonly role: "user" },
 ): Message {
   // A turn that was compressed before begins with a summary; its request is in the new one.
-  const text = isSummary(request)
-    ? request.text.slice(request.text.lastIndexOf(REQUEST_MARK) + REQUEST_MARK.length).trim()
-    : request.text;
+  const { text } = requestAfterSummary(request) ?? request;
   return { ...request, text: `${SUMMARY_MARK}\n\n${summary}\n\n${REQUEST_MARK}\n\n${text}` };
+}
+
+/**
+ * Returns what the person said where a summary and the request of the turn that goes on are one message,
+ * else `undefined`.
+ */
+export function requestAfterSummary(
+  message: Message,
+): (Message & { readonly role: "user" }) | undefined {
+  if (message.role !== "user" || !isSummary(message)) return undefined;
+  const at = message.text.lastIndexOf(REQUEST_MARK);
+  if (at < 0) return undefined;
+  return { ...message, text: message.text.slice(at + REQUEST_MARK.length).trim() };
 }
 
 /** Options of {@linkcode summaryRequest}. */
