@@ -18,9 +18,11 @@ import type { SessionHost } from "../session/types.ts";
 import { EFFORT_OPTION, MODE_OPTION, MODEL_OPTION, yoloOf } from "./config_options.ts";
 import { invalidParams, requestErrorOf } from "./errors.ts";
 import { abilitiesOf, initializeResponse, NO_ABILITIES } from "./initialize.ts";
+import { readMeta } from "./meta.ts";
 import { PromptCancels } from "./prompt_cancels.ts";
 import { Replies } from "./replies.ts";
 import { Sessions } from "./sessions.ts";
+import { readSteerParams, STEER, type SteerReply } from "./steer.ts";
 import { openWire } from "./wire.ts";
 
 /** Milliseconds in which the last messages have to be taken once the connection ends. */
@@ -119,7 +121,9 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
         session.setYolo(yoloFor(params.value, "value"));
         break;
       case MODEL_OPTION:
-        await session.chooseModel(String(params.value));
+        await session.chooseModel(String(params.value), {
+          bare: readMeta(params)["bare"] === true,
+        });
         break;
       case EFFORT_OPTION:
         await session.chooseEffort(params.value);
@@ -149,6 +153,14 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
   answer(methods.agent.session.close, async ({ params }) => {
     await sessions.close(params.sessionId);
     return {};
+  });
+  app.onRequest(STEER, (params) => params, async ({ params }): Promise<SteerReply> => {
+    try {
+      const { sessionId, text } = readSteerParams(params);
+      return await Promise.resolve({ accepted: sessions.get(sessionId).steer(text) });
+    } catch (error) {
+      throw requestErrorOf(error, redact);
+    }
   });
   const connection = app.connect(wire.stream);
   const onAbort = () => connection.close(signal.reason);

@@ -10,6 +10,7 @@ import type { PromptInput, Session, SessionHost } from "../session/types.ts";
 import { configOptions, effortOf, modelNameOf, modeOf } from "./config_options.ts";
 import { promptInput } from "./content.ts";
 import { invalidParams } from "./errors.ts";
+import type { ParkedQuestions } from "./parked_questions.ts";
 import { cancelledReply, promptReply } from "./prompt_reply.ts";
 import type { SessionUpdates } from "./updates.ts";
 
@@ -21,6 +22,8 @@ export interface AgentSessionOptions {
   readonly host: SessionHost;
   readonly session: Session;
   readonly updates: SessionUpdates;
+  /** The permission questions that wait for a prompt. */
+  readonly questions: ParkedQuestions;
   readonly redact: (text: string) => string;
   /** Whether somebody there chooses a model. */
   readonly choosing: boolean;
@@ -39,6 +42,7 @@ export class AgentSession {
   readonly #host: SessionHost;
   readonly #session: Session;
   readonly #updates: SessionUpdates;
+  readonly #questions: ParkedQuestions;
   readonly #redact: (text: string) => string;
   /** The prompts that were accepted and not answered yet. */
   readonly #prompts = new Set<AbortController>();
@@ -58,6 +62,7 @@ export class AgentSession {
     this.#host = options.host;
     this.#session = options.session;
     this.#updates = options.updates;
+    this.#questions = options.questions;
     this.#redact = options.redact;
     this.#looked = !options.choosing;
     const { yolo } = this.#session;
@@ -113,6 +118,11 @@ export class AgentSession {
     }
   }
 
+  /** Says something to the model while a prompt runs. Returns whether that prompt will tell it. */
+  steer(text: string): boolean {
+    return this.#prompts.size > 0 && this.#session.steer(text);
+  }
+
   /** Cancels every prompt that is not answered yet. */
   cancel(): void {
     for (const controller of this.#prompts) controller.abort();
@@ -128,12 +138,15 @@ export class AgentSession {
   /**
    * Takes another model.
    *
+   * @param options.bare whether the value is the name on the server, without the provider before it.
    * @throws {RequestError} -32602 when there is none of that name.
    */
-  async chooseModel(value: string): Promise<void> {
+  async chooseModel(value: string, options: { readonly bare: boolean }): Promise<void> {
     const { model } = this.#session;
-    if (value !== model.label) {
-      await orInvalid(model.choose(modelNameOf(value, model)));
+    // What the configuration says of its model has to be known as being about that one.
+    if (options.bare) await this.#host.ready;
+    if (options.bare ? value !== model.settings.model : value !== model.label) {
+      await orInvalid(model.choose(options.bare ? value : modelNameOf(value, model)));
     }
     this.#open();
   }
@@ -171,6 +184,7 @@ export class AgentSession {
     this.#closed = true;
     this.#closing.abort();
     this.cancel();
+    this.#questions.close();
     await this.#session.close();
     this.#updates.close();
   }
@@ -179,6 +193,7 @@ export class AgentSession {
     const updates = this.#updates;
     this.#open();
     updates.begin();
+    this.#questions.begin();
     try {
       const result = await this.#session.prompt(input, { signal });
       const { speaker } = updates;
@@ -191,6 +206,7 @@ export class AgentSession {
       }
       return promptReply(result, { speaker, redact: this.#redact });
     } finally {
+      this.#questions.end();
       updates.end();
       this.#tellChanges();
     }

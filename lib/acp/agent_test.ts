@@ -55,6 +55,7 @@ test("initialize tells what the agent can do, in the shapes that editors insist 
       mcpCapabilities: { http: true, sse: false },
       sessionCapabilities: { close: {} },
     },
+    _meta: { mm: { steer: true } },
   });
   await end();
 });

@@ -22,6 +22,7 @@ import { childCallOf, childUpdatesOf } from "./child_updates.ts";
 import { type Fields, fieldsOf, textOf } from "./fields.ts";
 import { MAX_MESSAGE_BYTES } from "./limits.ts";
 import { readMeta, readUsage } from "./meta.ts";
+import { STEER } from "./steer.ts";
 
 /** Milliseconds that the end of a session is waited for. */
 const CLOSE_MS = 1000;
@@ -34,8 +35,10 @@ export interface OpenChildSessionOptions {
   readonly agent: ClientContext;
   /** Whether the agent can end a session. */
   readonly closable: boolean;
+  /** Whether the agent takes messages while it works. */
+  readonly steerable: boolean;
   /** Called when the session is closed. */
-  readonly onClose: () => void;
+  readonly onClose: (session: OpenChildSession) => void;
 }
 
 /** A session that can be prompted. Updates and questions are handed to it by the connection. */
@@ -45,7 +48,8 @@ export class OpenChildSession implements ChildSession {
   readonly window: number | undefined;
   readonly #agent: ClientContext;
   readonly #closable: boolean;
-  readonly #onClose: () => void;
+  readonly #steerable: boolean;
+  readonly #onClose: (session: OpenChildSession) => void;
   #prompt: ChildPromptOptions | undefined;
 
   /** Creates the session that the agent opened. */
@@ -55,6 +59,7 @@ export class OpenChildSession implements ChildSession {
     this.window = options.window;
     this.#agent = options.agent;
     this.#closable = options.closable;
+    this.#steerable = options.steerable;
     this.#onClose = options.onClose;
   }
 
@@ -88,12 +93,19 @@ export class OpenChildSession implements ChildSession {
     }
   }
 
-  steer(_text: string): Promise<boolean> {
-    return Promise.resolve(false);
+  async steer(text: string): Promise<boolean> {
+    if (!this.#steerable || this.#prompt === undefined) return false;
+    try {
+      // Without a limit in time: an answer that is given up could still be a yes.
+      const reply = await this.#agent.request(STEER, { sessionId: this.id, text });
+      return fieldsOf(reply)["accepted"] === true;
+    } catch {
+      return false;
+    }
   }
 
   async close(): Promise<void> {
-    this.#onClose();
+    this.#onClose(this);
     if (!this.#closable) return;
     const signal = AbortSignal.timeout(CLOSE_MS);
     try {

@@ -19,6 +19,7 @@ import {
   type ChildSession,
   type ChildStreams,
   type ConnectChild,
+  type OpenSessionOptions,
 } from "../agents/child_connection.ts";
 import { oneLine } from "../base/cut.ts";
 import { messageOf } from "../base/errors.ts";
@@ -27,9 +28,12 @@ import { childErrorOf } from "./child_error.ts";
 import { askingMode, modeRefused } from "./child_mode.ts";
 import { CANCELLED } from "./child_permission.ts";
 import { OpenChildSession } from "./child_session.ts";
+import { settingChanges } from "./child_settings.ts";
 import { countOf, type Fields, fieldsOf, listOf, textOf } from "./fields.ts";
 import { FirstWords } from "./first_words.ts";
+import { givenServers } from "./mcp_servers.ts";
 import { readMeta } from "./meta.ts";
+import { openingMeta } from "./opening.ts";
 import { openWire, type Wire } from "./wire.ts";
 
 /** The one version of the protocol that is spoken. */
@@ -119,39 +123,89 @@ class Connection implements ChildConnection {
     }
   }
 
-  async newSession(
-    options: { readonly cwd: string; readonly signal: AbortSignal },
-  ): Promise<ChildSession> {
-    const { cwd, signal } = options;
-    signal.throwIfAborted();
-    let reply: Fields;
-    try {
-      const params = { cwd, mcpServers: [] };
-      reply = fieldsOf(await this.#request(methods.agent.session.new, params, signal));
-    } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      throw childErrorOf(error);
-    }
+  async newSession(options: OpenSessionOptions): Promise<ChildSession> {
+    const reply = await this.#open(methods.agent.session.new, {}, options);
     const id = textOf(reply["sessionId"]);
     if (id === undefined) {
       throw new ChildError("protocol", "it opened a session without giving its id");
     }
-    await this.#chooseMode(id, reply, signal);
-    const capabilities = fieldsOf(this.#hello["agentCapabilities"]);
-    const session = new OpenChildSession({
-      id,
-      label: labelOf(reply) ?? this.title,
-      window: countOf(readMeta(reply)["window"], 1),
-      agent: this.#connection.agent,
-      closable: Boolean(fieldsOf(capabilities["sessionCapabilities"])["close"]),
-      onClose: () => this.#sessions.delete(id),
-    });
-    this.#sessions.set(id, session);
-    return session;
+    return await this.#prepared(id, reply, options);
   }
 
-  loadSession(): Promise<ChildSession> {
-    return Promise.reject(new ChildError("agent", "it cannot go on with a saved session"));
+  async loadSession(
+    { id, ...options }: OpenSessionOptions & { readonly id: string },
+  ): Promise<ChildSession> {
+    if (this.#capabilities["loadSession"] !== true) {
+      throw new ChildError("agent", "it cannot go on with a saved session");
+    }
+    const reply = await this.#open(methods.agent.session.load, { sessionId: id }, options);
+    return await this.#prepared(id, reply, options);
+  }
+
+  get #capabilities(): Fields {
+    return fieldsOf(this.#hello["agentCapabilities"]);
+  }
+
+  async #open(method: string, params: Fields, options: OpenSessionOptions): Promise<Fields> {
+    const { cwd, signal, opening = {} } = options;
+    signal.throwIfAborted();
+    try {
+      const mcpServers = givenServers(opening.mcpServers);
+      const request = { ...params, cwd, mcpServers, ...openingMeta(opening) };
+      return fieldsOf(await this.#request(method, request, signal));
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw childErrorOf(error);
+    }
+  }
+
+  /** Puts a session that was opened into the state it is asked in; one that cannot be is closed. */
+  async #prepared(
+    id: string,
+    reply: Fields,
+    { signal, opening }: OpenSessionOptions,
+  ): Promise<ChildSession> {
+    const session = (label: string | undefined, window: number | undefined) =>
+      new OpenChildSession({
+        id,
+        label: label ?? this.title,
+        window,
+        agent: this.#connection.agent,
+        closable: Boolean(fieldsOf(this.#capabilities["sessionCapabilities"])["close"]),
+        steerable: readMeta(this.#hello)["steer"] === true,
+        onClose: (closed) => {
+          // Under its id another one may have been loaded.
+          if (this.#sessions.get(id) === closed) this.#sessions.delete(id);
+        },
+      });
+    let label = labelOf(reply);
+    let window = countOf(readMeta(reply)["window"], 1);
+    try {
+      await this.#chooseMode(id, reply, signal);
+      for (const change of settingChanges(reply, opening?.settings)) {
+        const changed = await this.#change({ sessionId: id, ...change }, signal);
+        label = labelOf(changed) ?? label;
+        // The window was that of the model before.
+        window = undefined;
+      }
+    } catch (error) {
+      void session(label, window).close();
+      throw error;
+    }
+    const opened = session(label, window);
+    this.#sessions.set(id, opened);
+    return opened;
+  }
+
+  async #change(params: Fields, signal: AbortSignal): Promise<Fields> {
+    try {
+      return fieldsOf(
+        await this.#request(methods.agent.session.setConfigOption, params, signal),
+      );
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw childErrorOf(error);
+    }
   }
 
   /** Puts a session into a mode in which the agent asks; where that fails, nothing is asked of it. */

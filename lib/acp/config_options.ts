@@ -21,7 +21,7 @@ export const MODEL_OPTION = "model";
 export const EFFORT_OPTION = "reasoning";
 
 /** The effort of a model that is told none. */
-const OWN_EFFORT = "default";
+export const OWN_EFFORT = "default";
 
 /** Models that are offered at most: some providers have hundreds. */
 const MAX_MODELS = 200;

@@ -4,6 +4,7 @@
  * @module
  */
 import type { InitializeRequest, InitializeResponse } from "@agentclientprotocol/sdk";
+import { metaOf } from "./meta.ts";
 import { TERMINAL_OUTPUT } from "./terminal_call.ts";
 
 /** The one version of the protocol this agent speaks. */
@@ -71,5 +72,6 @@ export function initializeResponse(facts: AgentFacts): InitializeResponse {
         ? { close: {}, list: {}, resume: {}, delete: {} }
         : { close: {} },
     },
+    _meta: metaOf({ steer: true }),
   };
 }

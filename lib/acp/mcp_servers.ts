@@ -1,5 +1,5 @@
 /**
- * The MCP servers that an editor gives with a session.
+ * The MCP servers that an editor gives with a session, or this mm to a session of a subagent.
  *
  * @module
  */
@@ -29,6 +29,22 @@ export function editorServers(given: readonly McpServer[] = []): EditorServers {
     }
   }
   return { servers, unknown };
+}
+
+/** Returns servers as they are given with a session. */
+export function givenServers(servers: readonly McpServerConfig[] = []): McpServer[] {
+  return servers.map((server) => {
+    if ("url" in server) {
+      const { name, url, headers } = server;
+      return { type: "http", name, url, headers: list(headers) };
+    }
+    const { name, command: [command, ...args], env } = server;
+    return { name, command, args, env: list(env) };
+  });
+}
+
+function list(pairs: Readonly<Record<string, string>> = {}) {
+  return Object.entries(pairs).map(([name, value]) => ({ name, value }));
 }
 
 function pairs(

@@ -5,7 +5,8 @@
  * @module
  */
 import type { EndKind, IncompleteLimit } from "../base/ends.ts";
-import type { Usage } from "../model/types.ts";
+import type { ForkOpening } from "../agents/child_connection.ts";
+import type { ModelSettings, Usage } from "../model/types.ts";
 import { countOf, type Fields, fieldsOf } from "./fields.ts";
 
 /** The key under which mm's own facts stand in a `_meta` object. */
@@ -17,8 +18,30 @@ export interface SessionMeta {
   readonly label: string;
   /** Tokens of the model's window, where it is known. */
   readonly window?: number;
+  /** What is in use, under the names of the server. */
+  readonly settings?: ModelSettings;
   /** MCP servers of the editor that were not started. */
   readonly mcpServersNotStarted?: readonly string[];
+}
+
+/** What a session of a subagent begins with, in the request that opens it. */
+export interface OpeningMeta {
+  /** Whether the conversation is saved. */
+  readonly save?: boolean;
+  /** Present for a fork of another conversation. */
+  readonly fork?: ForkOpening;
+}
+
+/** Facts about the agent, with the answer to `initialize`. */
+export interface AgentMeta {
+  /** Whether it takes messages while a prompt runs. */
+  readonly steer: boolean;
+}
+
+/** How the value of an option is meant. */
+export interface OptionMeta {
+  /** The model's name on its server, without the provider before it. */
+  readonly bare: boolean;
 }
 
 /** Facts about the end of a prompt, with its answer. */
@@ -59,7 +82,15 @@ export interface PermissionMeta {
 
 /** Returns the `_meta` object that carries `facts`. */
 export function metaOf(
-  facts: SessionMeta | PromptMeta | CallMeta | ChunkMeta | PermissionMeta,
+  facts:
+    | AgentMeta
+    | OpeningMeta
+    | OptionMeta
+    | SessionMeta
+    | PromptMeta
+    | CallMeta
+    | ChunkMeta
+    | PermissionMeta,
 ): Record<string, unknown> {
   return { [KEY]: facts };
 }

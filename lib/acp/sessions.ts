@@ -32,6 +32,8 @@ import { invalidParams } from "./errors.ts";
 import type { ClientAbilities } from "./initialize.ts";
 import { editorServers } from "./mcp_servers.ts";
 import { metaOf } from "./meta.ts";
+import { readOpening } from "./opening.ts";
+import { ParkedQuestions } from "./parked_questions.ts";
 import { permissionAsker } from "./permission.ts";
 import { sessionPage } from "./session_pages.ts";
 import { SessionUpdates } from "./updates.ts";
@@ -72,6 +74,7 @@ interface Started {
 interface Opening {
   readonly cwd: string;
   readonly mcpServers?: readonly McpServer[];
+  readonly _meta?: Readonly<Record<string, unknown>> | null;
 }
 
 /** The sessions an editor has open. */
@@ -109,7 +112,9 @@ export class Sessions {
       begin: async (common, updates) => {
         updates.begin();
         try {
-          return await this.#saved.resume({ ...common, id: params.sessionId });
+          // An mm that goes on with a subagent has nobody to show it to.
+          const show = !options.abilities.asks;
+          return await this.#saved.resume({ ...common, id: params.sessionId, show });
         } finally {
           updates.end();
         }
@@ -168,12 +173,11 @@ export class Sessions {
     }
   }
 
-  async #start(
-    { cwd, mcpServers }: Opening,
-    options: StartOptions,
-  ): Promise<Started> {
+  async #start(params: Opening, options: StartOptions): Promise<Started> {
     const { host, client, send, redact, warn } = this.#options;
+    const { cwd, mcpServers } = params;
     await checkDirectory(cwd);
+    const opening = readOpening(params, { forks: host.subagent === true });
     const { servers, unknown } = editorServers(mcpServers);
     let { id = "" } = options;
     const updates = new SessionUpdates({
@@ -182,19 +186,21 @@ export class Sessions {
       compactions: options.abilities.compactions,
       ...(options.abilities.terminals ? { terminals: cwd } : {}),
     });
+    const questions = new ParkedQuestions();
     const session = await options.begin({
       cwd,
       emit: (event) => {
         updates.take(event);
         if (event.type === "notice" && event.severity !== "info") warn(redact(event.text));
       },
-      askPermission: permissionAsker({ client: client(), sessionId: () => id }),
+      askPermission: questions.parking(permissionAsker({ client: client(), sessionId: () => id })),
       askUser: userAsker({
         client: client(),
         sessionId: () => id,
         forms: options.abilities.forms,
       }),
       mcpServers: servers,
+      ...opening,
       replay: { how: "full", show: (event) => updates.take(event) },
       onTitle: (title) =>
         updates.send({
@@ -212,6 +218,7 @@ export class Sessions {
       host,
       session,
       updates,
+      questions,
       redact,
       choosing: !options.abilities.asks,
     });
@@ -230,7 +237,11 @@ export class Sessions {
     return {
       modes: modeState(session.yolo),
       configOptions: opened.options,
-      _meta: metaOf({ label: session.model.label, ...(window === undefined ? {} : { window }) }),
+      _meta: metaOf({
+        label: session.model.label,
+        settings: session.model.settings,
+        ...(window === undefined ? {} : { window }),
+      }),
     };
   }
 

@@ -37,6 +37,7 @@ export interface ScriptedHostOptions {
   readonly turn: Turn;
   readonly images?: boolean;
   readonly apiKey?: string;
+  readonly subagent?: boolean;
   readonly onCreate?: (options: CreateSessionOptions) => void;
 }
 
@@ -47,11 +48,15 @@ export class ScriptedHost implements SessionHost {
   label = "test/model";
   readonly images: boolean;
   readonly sessions: ScriptedSession[] = [];
+  /** Whether sessions take messages while they work. */
+  steers = true;
+  readonly subagent: boolean;
   readonly #options: ScriptedHostOptions;
 
   constructor(options: ScriptedHostOptions) {
     this.#options = options;
     this.images = options.images ?? false;
+    this.subagent = options.subagent ?? false;
     this.config = { model: { apiKey: options.apiKey } } as AgentConfig;
   }
 
@@ -90,6 +95,15 @@ export class ScriptedSession implements Session {
     this.#turn = turn;
     this.cwd = options.cwd;
     this.model = scriptedModel(host);
+  }
+
+  /** What was said to the session while it worked. */
+  readonly steered: string[] = [];
+
+  steer(text: string): boolean {
+    const { steers } = this.#host;
+    if (steers) this.steered.push(text);
+    return steers;
   }
 
   readonly background: BackgroundWork = { active: 0, pending: false, watch: () => () => {} };

@@ -85,7 +85,10 @@ export interface ChildPromptOptions {
 export interface ChildOpening {
   /** Whether the child saves the conversation. @default {true, where the child saves any} */
   readonly save?: boolean;
-  /** The model and the reasoning effort to use in place of the configured ones. */
+  /**
+   * What to use in place of the configured: this model, where one is named, with this reasoning effort,
+   * without one the model's own.
+   */
   readonly settings?: ModelSettings;
   /** MCP servers besides those of the configuration. */
   readonly mcpServers?: readonly McpServerConfig[];

@@ -41,6 +41,11 @@ export interface CompactionOptions {
   readonly settings: CompactionConfig;
   /** How long a server that is not up is waited for, in milliseconds. */
   readonly patienceMs: number;
+  /**
+   * Whether the history is one that fitted the window before: it is then not compressed for an estimate,
+   * but only once a request was answered. @default {false}
+   */
+  readonly fitted?: boolean;
 }
 
 /** What a compression needs from who asks for it. */
@@ -74,6 +79,8 @@ export class Compaction {
   #attempted = -Infinity;
   /** The person knows that there is nothing to compress. */
   #toldNothing = false;
+  /** A request was answered. */
+  #answered = false;
 
   /** Creates the compression of a conversation; nothing is measured yet. */
   constructor(options: CompactionOptions) {
@@ -82,6 +89,7 @@ export class Compaction {
 
   /** Takes what a request and its answer tell about the size of things. */
   observe(observation: Observation): void {
+    this.#answered = true;
     this.#size.observe(observation);
   }
 
@@ -101,6 +109,7 @@ export class Compaction {
     const window = this.#window;
     const { enabled, threshold } = this.#options.settings;
     if (!enabled || window === undefined) return;
+    if (this.#options.fitted === true && !this.#answered) return;
     const used = this.#used(context);
     const limit = threshold * window;
     if (used <= limit || this.#stalled >= MAX_STALLED) return;

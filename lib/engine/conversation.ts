@@ -37,14 +37,7 @@ export class Conversation {
 
   /** The calls of the last answer that have no result yet, in order. */
   get openCalls(): readonly ToolCallRequest[] {
-    const at = this.#messages.findLastIndex((message) => message.role === "assistant");
-    const calling = this.#messages[at];
-    if (calling?.role !== "assistant") return [];
-    const answered =
-      this.#messages.slice(at + 1).filter((message) => message.role === "tool").length;
-    // A user message after the assistant's means that its calls belong to an earlier turn.
-    if (this.#messages.length - at - 1 !== answered) return [];
-    return (calling.toolCalls ?? []).slice(answered);
+    return openCallsOf(this.#messages);
   }
 
   /** Forgets everything but the system prompt, or begins anew under another one. */
@@ -138,6 +131,17 @@ export class Conversation {
     this.#messages.push(message);
     this.#journal?.added(message);
   }
+}
+
+/** Returns the calls of the last answer that have no result yet, in order. */
+export function openCallsOf(messages: readonly Message[]): readonly ToolCallRequest[] {
+  const at = messages.findLastIndex((message) => message.role === "assistant");
+  const calling = messages[at];
+  if (calling?.role !== "assistant") return [];
+  const answered = messages.slice(at + 1).filter((message) => message.role === "tool").length;
+  // A user message after the assistant's means that its calls belong to an earlier turn.
+  if (messages.length - at - 1 !== answered) return [];
+  return (calling.toolCalls ?? []).slice(answered);
 }
 
 function opening(system: string | undefined): Message[] {

@@ -63,10 +63,13 @@ export async function runTurn(options: TurnOptions): Promise<TurnOutcome> {
     timeoutMs: options.watchdogTimeoutMs,
     onTimeout: () => silence.abort(new Silence(turn.silentOnes())),
   });
+  const either = AbortSignal.any([signal, silence.signal]);
+  const onAbort = () => options.steering?.end();
+  either.addEventListener("abort", onAbort, { once: true });
   const turn = new Turn({
     ...options,
     watchdog,
-    signal: AbortSignal.any([signal, silence.signal]),
+    signal: either,
     ...(answer === undefined ? {} : { answer, emit: answer.emit }),
   });
   let end: End;
@@ -78,6 +81,7 @@ export async function runTurn(options: TurnOptions): Promise<TurnOutcome> {
     end = turn.endOf(thrown, { cancelled: signal.aborted, silence: silence.signal });
   } finally {
     watchdog.stop();
+    either.removeEventListener("abort", onAbort);
   }
   answer?.end(end);
   conversation.close(closingMark(end, turn.partial));

@@ -4,12 +4,16 @@
  * @module
  */
 import { ASK_AGENT, resultText } from "../agents/ask_agent_tool.ts";
+import type { ForkOpening } from "../agents/child_connection.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import { messageOf, UserError } from "../base/errors.ts";
 import type { AgentConfig } from "../config/types.ts";
+import { Delegation } from "../delegation/delegation.ts";
+import { depthReason } from "../delegation/delegation_limits.ts";
 import { Compaction } from "../engine/compaction.ts";
 import type { Conversation } from "../engine/conversation.ts";
 import type { Emit } from "../engine/events.ts";
+import { Steering } from "../engine/steering.ts";
 import { runTurn } from "../engine/turn.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { AskHooks } from "../hooks/ask_hooks.ts";
@@ -23,11 +27,13 @@ import type { AskUser } from "../tools/user_question.ts";
 import { agentsText, helpText, mcpText, statusText, toolsText } from "./info.ts";
 import type { CommandExports } from "./command_exports.ts";
 import { compactCommand } from "./compact_command.ts";
+import { ForkedTurns } from "./fork.ts";
 import { type ConversationOpening, openConversation } from "./conversation_opening.ts";
 import { InstructionsReporter } from "./instructions_reporter.ts";
 import type { ProjectInstructions } from "./project_instructions.ts";
 import { type Keeping, openSaved, sessionsText } from "./kept_conversation.ts";
 import { modelCommand } from "./model_command.ts";
+import { forkCommand, noDelegation, tasksCommand } from "./task_commands.ts";
 import type { SessionModel } from "./session_model.ts";
 import { commandsOf, type InfoName, readCommand } from "./slash.ts";
 import { typedAsk } from "./typed_ask.ts";
@@ -69,8 +75,21 @@ export interface AgentSessionOptions {
   /** What the conversation begins with. */
   readonly opening: ConversationOpening;
   readonly exports: CommandExports;
+  /** Subagents; absent where none may be started. */
+  readonly delegation: Delegation | undefined;
+  /** How deep this process is in a chain of asks. */
+  readonly depth: number;
+  /** Whether the prompts are another agent's: no text of theirs is a command. */
+  readonly subagent: boolean;
+  /** Present for a fork of another conversation. */
+  readonly fork?: ForkOpening;
   readonly onClose: () => void;
 }
+
+/** The runs of a conversation lie beside it, under this name. */
+export const RUNS_FILE = "agents.jsonl";
+
+const NOTHING: BackgroundWork = { active: 0, pending: false, watch: () => () => {} };
 
 /** One conversation. */
 export class AgentSession implements Session {
@@ -85,6 +104,8 @@ export class AgentSession implements Session {
   #queue: Promise<unknown> = Promise.resolve();
   readonly #compaction: Compaction;
   readonly #reporter: InstructionsReporter;
+  readonly #steering = new Steering();
+  readonly #forked: ForkedTurns | undefined;
   #instructions: ProjectInstructions;
 
   /** Creates the session; nothing runs yet. */
@@ -99,7 +120,9 @@ export class AgentSession implements Session {
       ...options,
       settings: options.config.compaction,
       patienceMs: options.config.watchdogTimeoutMs,
+      fitted: options.fork !== undefined,
     });
+    this.#forked = options.fork && new ForkedTurns(options.fork);
     this.#reporter = new InstructionsReporter({ ...options, emit: options.show });
     this.#instructions = this.#opened(options.opening);
     const { model, show: emit } = options;
@@ -123,26 +146,50 @@ export class AgentSession implements Session {
     input: PromptInput,
     options: { readonly signal: AbortSignal },
   ): Promise<PromptResult> {
-    const signal = AbortSignal.any([options.signal, this.#closing.signal]);
-    const result = this.#queue.then(() => this.#run(input, signal)).catch((thrown) =>
+    return this.#enqueue(options.signal, (signal) => this.#run(input, signal));
+  }
+
+  /** Runs a task when those before it are over. Never rejects: every failure is an end. */
+  #enqueue<T>(
+    asked: AbortSignal,
+    task: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | PromptResult> {
+    const signal = AbortSignal.any([asked, this.#closing.signal]);
+    const result = this.#queue.then(() => task(signal)).catch((thrown) =>
       this.#result({ kind: "failed", reason: messageOf(thrown), cause: thrown })
     );
     this.#queue = result;
     return result;
   }
 
-  get background(): BackgroundWork {
-    return { active: 0, pending: false, watch: () => () => {} };
+  steer(text: string): boolean {
+    return this.#steering.offer(text);
   }
 
-  deliver(): Promise<PromptResult | undefined> {
-    return Promise.resolve(undefined);
+  get background(): BackgroundWork {
+    return this.#options.delegation?.runs ?? NOTHING;
+  }
+
+  async deliver(
+    options: { readonly signal: AbortSignal },
+  ): Promise<PromptResult | undefined> {
+    if (!this.background.pending) return undefined;
+    return await this.#enqueue(options.signal, async (signal) => {
+      // A prompt that came before has told it.
+      if (!this.background.pending) return undefined;
+      return await this.#saved("", () => this.#turn({ text: "" }, signal));
+    });
+  }
+
+  /** The tools as they are declared to the model now. */
+  get tools(): readonly Tool[] {
+    return [...this.#tools, ...this.#options.mcp.tools];
   }
 
   async close(): Promise<void> {
     this.#closing.abort(new Error("The session was closed"));
     this.#reporter.close();
-    await this.#queue;
+    await Promise.all([this.#queue, this.#options.delegation?.runs.close()]);
     await Promise.all([this.#options.commands.close(), this.#options.mcp.close()]);
     await this.#options.exports.close();
     await this.#options.keeping?.log.close();
@@ -156,7 +203,8 @@ export class AgentSession implements Session {
 
   async #run(input: PromptInput, signal: AbortSignal): Promise<PromptResult> {
     if (signal.aborted) return this.#result({ kind: "cancelled" });
-    const command = readCommand(input.text, this.#options.pool.entries);
+    const { pool, subagent } = this.#options;
+    const command = subagent ? { kind: "prompt" } as const : readCommand(input.text, pool.entries);
     switch (command.kind) {
       case "prompt":
         return await this.#saved(input.text, () => this.#turn(input, signal));
@@ -168,7 +216,12 @@ export class AgentSession implements Session {
         return await this.#chooseModel(command.name, signal);
       case "compact":
         return await this.#compact(command.focus, signal);
+      case "tasks":
+        return this.#answer(await tasksCommand(this.#options.delegation, command.rest));
+      case "fork":
+        return await this.#saved(input.text, () => this.#fork(command.directive));
       case "new":
+        if (this.#busy !== undefined) return this.#wrong(this.#busy);
         await this.#begin();
         await this.#options.keeping?.log.renew(crypto.randomUUID());
         return this.#say("A fresh conversation begins.");
@@ -189,6 +242,8 @@ export class AgentSession implements Session {
     await keeping?.log.adopt(opened);
     conversation.restore(opened.messages);
     this.#compaction.reset();
+    const runs = keeping?.log.sidecarPath(RUNS_FILE);
+    if (runs !== undefined) await this.#options.delegation?.restore(runs);
     if (replay !== undefined) {
       for (const event of replayEvents(opened.events, replay.how)) replay.show(event);
     }
@@ -199,6 +254,7 @@ export class AgentSession implements Session {
 
   async #resume(beginning: string): Promise<PromptResult> {
     const { keeping } = this.#options;
+    if (this.#busy !== undefined) return this.#wrong(this.#busy);
     let opened: OpenedSession;
     try {
       opened = await openSaved(keeping, { beginning, cwd: this.cwd });
@@ -228,10 +284,12 @@ export class AgentSession implements Session {
     const { config, model, conversation } = this.#options;
     const opening = await openConversation({ cwd, config, window: model.contextWindow });
     conversation.clear(opening.system);
+    this.#steering.clear();
     this.#compaction.reset();
     model.forgetUsage();
     this.#instructions = this.#opened(opening);
     this.#options.gate.forget();
+    await this.#options.delegation?.clear();
     this.#options.mcp.renew();
     this.#files = new FileViews();
   }
@@ -242,6 +300,18 @@ export class AgentSession implements Session {
   }
 
   async #turn(input: PromptInput, signal: AbortSignal): Promise<PromptResult> {
+    const unread = this.#steering.begin();
+    const news = this.#options.delegation?.news() ?? "";
+    const text = [unread, news, input.text].filter((part) => part !== undefined && part !== "")
+      .join("\n\n");
+    try {
+      return await this.#modelTurn({ ...input, text }, signal);
+    } finally {
+      this.#steering.end();
+    }
+  }
+
+  async #modelTurn(input: PromptInput, signal: AbortSignal): Promise<PromptResult> {
     const { config, conversation, model, exports, ...rest } = this.#options;
     const say: Say = (severity, text) => rest.show({ type: "notice", severity, text });
     try {
@@ -251,6 +321,8 @@ export class AgentSession implements Session {
       return this.#result({ kind: "cancelled" });
     }
     this.#reporter.look();
+    // Whether images are sent depends on it, and what is sent shall be what was sent before.
+    if (this.#forked !== undefined) await model.facts({});
     const outcome = await runTurn({
       conversation,
       model,
@@ -259,14 +331,15 @@ export class AgentSession implements Session {
       watchdogTimeoutMs: config.watchdogTimeoutMs,
       compaction: this.#compaction,
       ...(config.maxTurns === undefined ? {} : { maxTurns: config.maxTurns }),
-      ...(config.structuredOutput === undefined
+      // A fork reports to the agent it was forked from.
+      ...(config.structuredOutput === undefined || this.#forked !== undefined
         ? {}
         : { outputSchema: config.structuredOutput.schema }),
       maxOutput: config.maxOutput,
       bashTimeoutMs: config.bashTimeoutMs,
       bashTimeoutMaxMs: config.bashTimeoutMaxMs,
-      tools: [...this.#tools, ...rest.mcp.tools],
-      withheld: (name) => name === ASK_AGENT ? rest.pool.limit : undefined,
+      tools: this.tools,
+      withheld: (name) => this.#withheld(name),
       gate: rest.gate,
       yolo: () => this.yolo,
       emit: rest.emit,
@@ -276,6 +349,8 @@ export class AgentSession implements Session {
       commands: rest.commands,
       commandEnv: () => exports.environment(conversation.messages),
       ...(rest.askUser === undefined ? {} : { askUser: rest.askUser }),
+      steering: this.#steering,
+      ...this.#forked?.options(input.text),
     });
     this.#reporter.look();
     return { ...outcome, label: model.label };
@@ -328,6 +403,36 @@ export class AgentSession implements Session {
     };
   }
 
+  async #fork(directive: string): Promise<PromptResult> {
+    const { delegation, conversation, config, depth } = this.#options;
+    return this.#answer(
+      await forkCommand({
+        delegation,
+        directive,
+        conversation,
+        limit: noDelegation(depth, config.delegation.maxDepth),
+      }),
+    );
+  }
+
+  /** Why another conversation cannot begin; `undefined` where it can. */
+  get #busy(): string | undefined {
+    const active = this.#options.delegation?.runs.active ?? 0;
+    if (active === 0) return undefined;
+    const runs = active === 1 ? "A subagent is" : `${active} subagents are`;
+    return `${runs} at work in the background: wait, or end ${
+      active === 1 ? "it" : "them"
+    } with /tasks stop`;
+  }
+
+  /** Why a tool that exists is not offered here. */
+  #withheld(name: string): string | undefined {
+    const { pool, config, delegation } = this.#options;
+    if (name === ASK_AGENT) return pool.limit;
+    if (!Delegation.owns(name) || delegation?.offered === true) return undefined;
+    return depthReason(config.delegation.maxDepth);
+  }
+
   #info(name: InfoName, rest: string): string {
     const { pool, model, conversation, config, mcp } = this.#options;
     switch (name) {
@@ -373,6 +478,10 @@ export class AgentSession implements Session {
     return this.yolo
       ? "yolo is on: calls run without a question."
       : "yolo is off: gated calls ask.";
+  }
+
+  #answer({ ok, text }: { readonly ok: boolean; readonly text: string }): PromptResult {
+    return ok ? this.#say(text) : this.#wrong(text);
   }
 
   /** Answers a command that needs no model. */

@@ -7,6 +7,8 @@ import { mayAsk } from "../agents/ask_limits.ts";
 import { ASK_AGENT, askAgentTool } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import type { AgentConfig } from "../config/types.ts";
+import type { DelegationHost } from "../delegation/delegation_host.ts";
+import { mayDelegate } from "../delegation/delegation_limits.ts";
 import { Conversation } from "../engine/conversation.ts";
 import type { Emit } from "../engine/events.ts";
 import { Gate } from "../gate/gate.ts";
@@ -18,9 +20,10 @@ import type { Scratch } from "../platform/scratch.ts";
 import type { OpenedSession } from "../store/opened_session.ts";
 import type { SessionStore } from "../store/session_store.ts";
 import type { Tool } from "../tools/tool.ts";
-import { AgentSession } from "./agent_session.ts";
+import { AgentSession, RUNS_FILE } from "./agent_session.ts";
 import { CommandExports } from "./command_exports.ts";
 import { openConversation } from "./conversation_opening.ts";
+import { checkForkedAt, forkedOpening } from "./fork.ts";
 import { SessionModel } from "./session_model.ts";
 import type { CreateSessionOptions, SavedSessions, Session, SessionHost } from "./types.ts";
 
@@ -43,11 +46,15 @@ export interface HostOptions {
     | undefined;
   /** How deep this process is in a chain of asks. */
   readonly depth: number;
+  /** Makes what sessions share of delegation, when the first needs it. */
+  readonly createDelegation: () => Promise<DelegationHost>;
   readonly scratch: Scratch;
   /** Where conversations are saved; absent where none are. */
   readonly store?: SessionStore | undefined;
   /** The MCP servers. */
   readonly mcp: McpHost;
+  /** Whether another mm started this process for the runs of a subagent. @default {false} */
+  readonly subagent?: boolean;
   /** Ends what the process started beside its sessions. */
   readonly onClose: () => Promise<void>;
 }
@@ -59,6 +66,7 @@ export class Host implements SessionHost {
   readonly ready: Promise<unknown>;
   #facts: ModelFacts = {};
   #closed = false;
+  #delegation: Promise<DelegationHost> | undefined;
 
   /** Creates the host and begins to ask the model server what it is; nothing waits for the answer. */
   constructor(options: HostOptions) {
@@ -82,6 +90,10 @@ export class Host implements SessionHost {
     return this.#options.model.images === true;
   }
 
+  get subagent(): boolean {
+    return this.#options.subagent === true;
+  }
+
   get window(): number | undefined {
     return this.#options.model.contextWindow ?? this.#facts.contextWindow;
   }
@@ -96,7 +108,7 @@ export class Host implements SessionHost {
       resume: (options) =>
         this.#create(options, () => {
           const events = options.replay !== undefined && options.show !== false;
-          return store.open(options.id, { events });
+          return store.open(options.id, { events, asItIs: options.fork?.callId !== undefined });
         }),
     };
   }
@@ -110,17 +122,24 @@ export class Host implements SessionHost {
     open?: () => Promise<OpenedSession>,
   ): Promise<Session> {
     const { config, env, model, pool, depth, scratch, store } = this.#options;
-    const { cwd, emit: show, replay, onTitle } = options;
-    const opening = await openConversation({ cwd, config, window: model.contextWindow });
+    const { cwd, emit: show, replay, onTitle, fork, save = true } = options;
+    const window = model.contextWindow;
+    const opening = fork === undefined
+      ? await openConversation({ cwd, config, window })
+      : forkedOpening(fork, window);
     // It was closed while the file was read.
     if (this.#closed) throw new Error("Cannot open a session: mm is ending");
     const opened = await open?.();
-    if (this.#closed) {
+    try {
+      if (this.#closed) throw new Error("Cannot open a session: mm is ending");
+      if (fork !== undefined) checkForkedAt(fork, opened?.messages ?? []);
+    } catch (thrown) {
       await release(opened);
-      throw new Error("Cannot open a session: mm is ending");
+      throw thrown;
     }
+    if (!save) await release(opened);
     const id = opened?.id ?? crypto.randomUUID();
-    const log = store?.log({
+    const log = !save ? undefined : store?.log({
       id,
       cwd,
       history: () => conversation.messages,
@@ -139,7 +158,14 @@ export class Host implements SessionHost {
     const gate = new Gate({
       rules: config.permissions,
       honourAllowRules: depth === 0,
-      askPermission: options.askPermission,
+      askPermission: async (question, asking) => {
+        const { taskId } = question;
+        if (taskId === undefined) return await options.askPermission(question, asking);
+        return await delegation?.whileParked(
+          taskId,
+          () => options.askPermission(question, asking),
+        ) ?? { kind: "unavailable", reason: "nothing runs in the background here" };
+      },
     });
     const exports = new CommandExports({
       sessionId: id,
@@ -148,12 +174,37 @@ export class Host implements SessionHost {
       configFile: config.file,
       depth,
     });
+    const chosen = sessionModel(model);
     const hooks = this.#options.createHooks?.(() => exports.environment(conversation.messages));
-    const session = new AgentSession({
+    const delegation = await (await this.#delegationHost())?.open({
+      cwd,
+      gate,
+      emit,
+      show,
+      yolo: () => session.yolo,
+      headless: options.headless ?? false,
+      askHooks: hooks,
+      env: () => exports.environment(conversation.messages),
+      settings: () => chosen.chosen,
+      mcpServers: options.mcpServers,
+      forkSource: () => ({
+        system: conversation.messages[0]?.role === "system" ? conversation.messages[0].text : "",
+        tools: session.tools.map(({ name, description, parameters }) => ({
+          name,
+          description,
+          parameters,
+        })),
+        messages: conversation.messages,
+      }),
+      recordPath: () => log?.sidecarPath(RUNS_FILE),
+    });
+    const session: AgentSession = new AgentSession({
       id,
       cwd,
       config,
-      model: sessionModel(model),
+      model: chosen,
+      delegation,
+      depth,
       pool,
       emit,
       show,
@@ -161,7 +212,10 @@ export class Host implements SessionHost {
       ...(replay === undefined ? {} : { replay }),
       gate,
       hooks,
-      tools: (yolo) => this.#tools({ gate, hooks, emit, yolo }),
+      tools: (yolo) => [
+        ...this.#tools({ gate, hooks, emit, yolo }),
+        ...delegation?.tools() ?? [],
+      ],
       mcp: this.#options.mcp.open({
         cwd,
         ...(options.mcpServers === undefined ? {} : { servers: options.mcpServers }),
@@ -171,6 +225,8 @@ export class Host implements SessionHost {
       conversation,
       opening,
       exports,
+      subagent: this.subagent,
+      ...(fork === undefined ? {} : { fork }),
       onClose: () => this.#sessions.delete(session),
     });
     this.#sessions.add(session);
@@ -185,10 +241,18 @@ export class Host implements SessionHost {
     await Promise.all([
       pool.close(),
       mcp.close(),
+      this.#delegation?.then((delegation) => delegation.close()),
       ...[...this.#sessions].map((session) => session.close()),
     ]);
     await this.#options.scratch.close();
     await this.#options.onClose();
+  }
+
+  /** What sessions share of delegation; `undefined` for an agent that starts no subagents. */
+  async #delegationHost(): Promise<DelegationHost | undefined> {
+    const { depth, config, hasTool, createDelegation } = this.#options;
+    if (!mayDelegate(depth, config.delegation.maxDepth) || !hasTool("agent")) return undefined;
+    return await (this.#delegation ??= createDelegation());
   }
 
   #tools(

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ForkOpening } from "../agents/child_connection.ts";
 import type { End } from "../base/ends.ts";
 import type { AgentConfig, Effort, McpServerConfig } from "../config/types.ts";
 import type { Emit } from "../engine/events.ts";
@@ -69,6 +70,12 @@ export interface CreateSessionOptions {
   readonly replay?: ReplayOptions;
   /** Told of the conversation's title once there is one, and when it becomes another. */
   readonly onTitle?: (title: string) => void;
+  /** Whether nobody will look at what comes after the prompt: `mm -p`. @default {false} */
+  readonly headless?: boolean;
+  /** Whether the conversation is saved. @default {true, where any is} */
+  readonly save?: boolean;
+  /** Present for a fork of another conversation; only in a process that was started for subagents. */
+  readonly fork?: ForkOpening;
 }
 
 /** How a saved conversation is shown again. */
@@ -168,6 +175,13 @@ export interface Session {
    * rejects: every failure is an end.
    */
   prompt(input: PromptInput, options: { readonly signal: AbortSignal }): Promise<PromptResult>;
+  /**
+   * Says something to the model while a turn runs: it reads it after its next tool calls, or once it has
+   * answered.
+   *
+   * @returns whether the turn that runs will tell it; false too when none runs.
+   */
+  steer(text: string): boolean;
   /** What runs in the background. */
   readonly background: BackgroundWork;
   /**
@@ -196,6 +210,8 @@ export interface SessionHost {
   readonly ready?: Promise<unknown>;
   /** The saved conversations; absent where none are saved. */
   readonly saved?: SavedSessions | undefined;
+  /** Whether another mm started this process for the runs of a subagent. @default {false} */
+  readonly subagent?: boolean;
   /** Opens a conversation. */
   createSession(options: CreateSessionOptions): Promise<Session>;
   /** Ends all sessions and every asked agent. */

@@ -54,6 +54,13 @@ export interface ReadSessionOptions {
   readonly fallback: Header;
   /** Whether what people saw is wanted. */
   readonly events: boolean;
+  /** Whether nothing is added to the history that its lines do not hold. @default {false} */
+  readonly asItIs?: boolean;
+}
+
+/** Whether a file does not hold what was written to it. */
+export function isDamaged(repair: Repair): boolean {
+  return repair.headerLost || repair.lost > 0 || repair.drop.size > 0 || repair.open;
 }
 
 /**
@@ -115,14 +122,14 @@ class Reader {
   }
 
   end(): ReadSession {
-    const { fallback, events } = this.#options;
+    const { fallback, events, asItIs = false } = this.#options;
     if (this.#header === undefined && this.#entries === 0) {
       throw new UserError(
         `Cannot read the conversation "${this.#path}": nothing in it is readable`,
       );
     }
     const mark = this.#partial.trim() === "" ? INTERRUPTED : `${this.#partial}\n${INTERRUPTED}`;
-    const closing = this.#mender.close(mark);
+    const closing = asItIs ? [] : this.#mender.close(mark);
     return {
       header: this.#header ?? fallback,
       title: this.#title,
@@ -188,7 +195,9 @@ class Reader {
         this.#partial = "";
         // Its last turn may go on: a compression happens between two requests.
         this.#mender = new HistoryMender();
-        this.#messages = mendMessages(this.#mender, entry.messages);
+        this.#messages = this.#options.asItIs === true
+          ? [...entry.messages]
+          : mendMessages(this.#mender, entry.messages);
         return;
       case "event": {
         const { event } = entry;
@@ -199,6 +208,7 @@ class Reader {
   }
 
   #takeMessage(message: SavedMessage, number: number): void {
+    if (this.#options.asItIs === true) return void this.#messages.push(message);
     const { before, drop } = this.#mender.take(message);
     if (before.length > 0) {
       this.#before.set(number, before.map((one) => ({ type: "message", message: one })));

@@ -5,7 +5,7 @@
  * @module
  */
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { oneLine } from "../base/cut.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Journal } from "../engine/conversation.ts";
@@ -57,6 +57,8 @@ export class SessionLog implements Journal {
   readonly #recorder = new EventRecorder((event) => this.#write({ type: "event", event }));
   #id: string;
   #title: string | undefined;
+  /** The path of its file, from the time on when there is one. */
+  #path: string | undefined;
   #file: SessionFile | undefined;
   #lock: SessionLock | undefined;
   #next = 1;
@@ -78,6 +80,17 @@ export class SessionLog implements Journal {
   /** The beginning of its first prompt. */
   get title(): string | undefined {
     return this.#title;
+  }
+
+  /**
+   * Returns the path of a file that lies beside the conversation's and goes with it when it is removed:
+   * `<id>.<name>`. Its directory exists.
+   *
+   * @param name letters and dots.
+   * @returns `undefined` while the conversation has no file.
+   */
+  sidecarPath(name: string): string | undefined {
+    return this.#path === undefined ? undefined : join(dirname(this.#path), `${this.#id}.${name}`);
   }
 
   /** A person said something: the conversation is worth a file from now on. */
@@ -123,6 +136,7 @@ export class SessionLog implements Journal {
   async renew(id: string): Promise<void> {
     await this.close();
     this.#id = id;
+    this.#path = undefined;
     this.#title = undefined;
     this.#next = 1;
     this.#gap = false;
@@ -135,6 +149,7 @@ export class SessionLog implements Journal {
     this.#title = opened.title;
     this.#next = opened.next;
     this.#file = opened.file;
+    this.#path = opened.file?.path;
     this.#lock = opened.lock;
     if (opened.title !== undefined) this.#options.onTitle?.(opened.title);
     if (opened.trouble !== undefined) this.#failed(opened.trouble);
@@ -183,6 +198,7 @@ export class SessionLog implements Journal {
       this.#title = undefined;
       return;
     }
+    this.#path = path;
     this.#recovered();
     onCreated(dir);
   }

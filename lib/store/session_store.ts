@@ -9,7 +9,7 @@ import { messageOf, UserError } from "../base/errors.ts";
 import { ownIdentity } from "../platform/process_identity.ts";
 import { type LineWriter, lineWriter } from "./entry_line.ts";
 import { isSessionId, sessionFileName } from "./places.ts";
-import { readSession } from "./read_session.ts";
+import { isDamaged, readSession } from "./read_session.ts";
 import { FORMAT, type Header, MAJOR_VERSION, MINOR_VERSION } from "./record.ts";
 import type { OpenedSession } from "./opened_session.ts";
 import { repairFile } from "./repair_file.ts";
@@ -21,6 +21,7 @@ import {
 } from "./saved_session.ts";
 import { SessionFile } from "./session_file.ts";
 import { holderOf, type LockHolder, lockSession, type SessionLock } from "./session_lock.ts";
+import { type CopyOptions, writeCopy } from "./session_copy.ts";
 import { UnknownSessionError } from "./unknown_session_error.ts";
 import { SessionLog, type SessionLogOptions } from "./session_log.ts";
 
@@ -44,6 +45,18 @@ export interface ListOptions {
   readonly after?: { readonly updatedAt: number; readonly id: string };
   /** The most that are listed. @default {all} */
   readonly limit?: number;
+}
+
+/** Options of {@linkcode SessionStore.open}. */
+export interface OpenOptions {
+  /** Whether what people saw is wanted. */
+  readonly events: boolean;
+  /**
+   * Whether the history is taken as it is, its last turn open where it is: for what
+   * {@linkcode SessionStore.copy} wrote. A file that would need a repair is then refused.
+   * @default {false}
+   */
+  readonly asItIs?: boolean;
 }
 
 /** The saved conversations of all projects. */
@@ -113,14 +126,23 @@ export class SessionStore {
   }
 
   /**
+   * Writes a conversation that another process goes on with: see {@linkcode OpenOptions.asItIs}. What
+   * was said in it so far was shown elsewhere and is not saved a second time.
+   *
+   * @throws {UserError} when it cannot be written; nothing is left of it then.
+   */
+  copy(options: CopyOptions): void {
+    writeCopy({ ...this.#options, ...options, lineOf: this.#writer.line });
+  }
+
+  /**
    * Opens a conversation, of whatever project. What is wrong with its file is repaired; the file as it
    * was is kept where a line had to change.
    *
-   * @param options.events whether what people saw is wanted.
    * @throws {UserError} when there is none, when another process has it open, or when its file cannot
    * be used.
    */
-  async open(id: string, options: { readonly events: boolean }): Promise<OpenedSession> {
+  async open(id: string, options: OpenOptions): Promise<OpenedSession> {
     const place = await this.#place(id);
     if (place === undefined) throw new UnknownSessionError(id);
     const { dir, path } = place;
@@ -133,6 +155,9 @@ export class SessionStore {
         ...options,
       });
       const { lost } = session.repair;
+      if (options.asItIs === true && isDamaged(session.repair)) {
+        throw new UserError(`Cannot use the conversation "${id}" in "${dir}": it is damaged`);
+      }
       const usable = await this.#repair(place, session);
       return {
         id,
