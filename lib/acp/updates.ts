@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { headOf } from "../base/cut.ts";
 import type { EngineEvent } from "../engine/events.ts";
+import { type TaskEvent, taskWords } from "../engine/task_words.ts";
 import { CallUpdates } from "./call_updates.ts";
 import { compactionUpdate } from "./compaction_updates.ts";
 import { MAX_PART } from "./limits.ts";
@@ -130,6 +131,8 @@ export class SessionUpdates {
         return this.#askStart(event);
       case "ask_end":
         return this.#askEnd(event);
+      case "task":
+        return this.#task(event);
     }
   }
 
@@ -182,6 +185,12 @@ export class SessionUpdates {
     if (callId !== undefined && event.label !== undefined) {
       this.#calls.retitle(callId, event.label);
     }
+  }
+
+  /** Work in the background has no place in the protocol, and between prompts nothing has. */
+  #task(event: TaskEvent): void {
+    if (!this.#prompting || event.state === "queued" || event.state === "running") return;
+    this.#notice({ type: "notice", severity: "info", text: taskWords(event) });
   }
 
   #usage(event: EventOf<"usage">): void {

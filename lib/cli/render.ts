@@ -8,6 +8,7 @@ import { oneLine } from "../base/cut.ts";
 import { describeEnd, type End } from "../base/ends.ts";
 import type { ToolCallView } from "../base/tool_call.ts";
 import type { EngineEvent } from "../engine/events.ts";
+import { type TaskEvent, taskWords } from "../engine/task_words.ts";
 import { diffText } from "./diff_text.ts";
 import type { Paint } from "./paint.ts";
 import { planText } from "./plan_text.ts";
@@ -67,6 +68,7 @@ export function createRenderer(options: RendererOptions): Renderer {
   const calls = new Map<string, ToolCallView>();
   const asks = new Map<string, { readonly agent: string; readonly callId?: string }>();
   const shownChanges = new Set<string>();
+  const tasks = new Map<string, TaskEvent["state"]>();
   let saidEnd: End["kind"] | undefined;
 
   const plain = (text: string) => text;
@@ -175,6 +177,13 @@ export function createRenderer(options: RendererOptions): Renderer {
     screen.side.lines(endText(event.end, describeEnd(event.end, event.agent) + label, paint));
   }
 
+  function task(event: TaskEvent): void {
+    const words = taskWords(event, tasks.get(event.taskId));
+    if (event.state === "ended") tasks.delete(event.taskId);
+    else tasks.set(event.taskId, event.state);
+    screen.side.lines(paint.dim(visibleText(`${taskMark(event)} ${words}`)));
+  }
+
   return {
     event(event) {
       switch (event.type) {
@@ -197,6 +206,8 @@ export function createRenderer(options: RendererOptions): Renderer {
           return askEnd(event);
         case "plan":
           return screen.side.lines(planText(event.entries, paint));
+        case "task":
+          return task(event);
         // Notices tell of a compression.
         case "compaction_start":
         case "compaction_text":
@@ -253,6 +264,19 @@ function endText(end: End, sentence: string, paint: Paint): string {
       return paint.yellow(`◂ ${text}`);
     default:
       return paint.red(`✗ ${text}`);
+  }
+}
+
+function taskMark({ state, end }: TaskEvent): string {
+  switch (state) {
+    case "queued":
+      return "⧗";
+    case "running":
+      return "▸";
+    case "parked":
+      return "?";
+    case "ended":
+      return end === undefined || end.kind === "answered" ? "✓" : "✗";
   }
 }
 

@@ -124,6 +124,36 @@ test("createRenderer() shows a change once, cut with the number of lines left ou
   assert.doesNotMatch(asked.shown(), /line 0/u);
 });
 
+test("createRenderer() shows each change of work in the background on one line", () => {
+  const task = {
+    type: "task",
+    taskId: "task-1f09ab",
+    agent: "explore",
+    description: "Find\x1b[2J it",
+  } as const;
+  assert.equal(
+    rendered([
+      { ...task, state: "queued" },
+      { ...task, state: "running" },
+      { ...task, state: "parked" },
+      { ...task, state: "running" },
+      { ...task, state: "ended", end: { kind: "answered" } },
+      { ...task, state: "running" },
+      { ...task, state: "ended", end: { kind: "failed", reason: "no\nmodel" } },
+    ]),
+    [
+      "⧗ explore (task-1f09ab) waits for a slot",
+      "▸ explore (task-1f09ab) started: Find\\x1b[2J it",
+      "? explore (task-1f09ab) waits for your permission",
+      "▸ explore (task-1f09ab) goes on",
+      "✓ explore (task-1f09ab) ended: Find\\x1b[2J it",
+      "▸ explore (task-1f09ab) started: Find\\x1b[2J it",
+      "✗ explore (task-1f09ab) failed: no model",
+      "",
+    ].join("\n"),
+  );
+});
+
 test("createRenderer() labels the words of an agent asked by a person", () => {
   assert.equal(
     rendered([

@@ -1,0 +1,40 @@
+/**
+ * What a person is told of work in the background.
+ *
+ * @module
+ */
+import { oneLine } from "../base/cut.ts";
+import { describeEnd } from "../base/ends.ts";
+import type { EngineEvent } from "./events.ts";
+
+/** Columns that a description takes. */
+const DESCRIPTION_WIDTH = 80;
+
+/** Columns of how it ended: reasons can be long. */
+const END_WIDTH = 300;
+
+/** A run in the background changed its state. */
+export type TaskEvent = Extract<EngineEvent, { type: "task" }>;
+
+/**
+ * Returns one line about the change, without a mark: `explore (task-1f09ab) started: Find the tests`.
+ *
+ * @param before the state that was told last; absent for none.
+ */
+export function taskWords(event: TaskEvent, before?: TaskEvent["state"]): string {
+  const { taskId, agent, description, state, end } = event;
+  const who = `${oneLine(agent, DESCRIPTION_WIDTH)} (${taskId})`;
+  const what = oneLine(description, DESCRIPTION_WIDTH);
+  switch (state) {
+    case "queued":
+      return `${who} waits for a slot`;
+    case "running":
+      return before === "parked" ? `${who} goes on` : `${who} started: ${what}`;
+    case "parked":
+      return `${who} waits for your permission`;
+    case "ended":
+      return end === undefined || end.kind === "answered"
+        ? `${who} ended: ${what}`
+        : oneLine(describeEnd(end, who), END_WIDTH);
+  }
+}
