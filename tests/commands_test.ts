@@ -69,7 +69,8 @@ for (
     [["--ask", "bob", ""], /The question for --ask is empty/],
     [["--ask", "bob", "two", "words"], /"words" after the question; put the question in quotes/],
     [["-line", "-resume", "-continue"], /-resume and -continue together/],
-    [["-agent", "x"], /no agent definitions/],
+    [["-agent", "x"], /-agent goes with -acp only/],
+    [["-acp", "-agent", "nobody"], /There is no subagent "nobody"; the names are explore, /],
   ] as const
 ) {
   test(`mm ${args.join(" ")} is a usage error: one line on stderr, status 2`, () =>

@@ -28,7 +28,12 @@ export async function runAcpMode(
   const hosting = Promise.all([import("./load_agent_config.ts"), import("./compose.ts")])
     .then(async ([{ loadAgentConfig }, { composeHost }]) => {
       const { config } = await loadAgentConfig({ options, io });
-      const host = await composeHost({ config, env: io.env, onNotice: say });
+      const host = await composeHost({
+        config,
+        env: io.env,
+        ...(options.agent === undefined ? {} : { subagent: options.agent }),
+        onNotice: say,
+      });
       lifetime.add(() => host.close());
       return host;
     });

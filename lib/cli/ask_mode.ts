@@ -89,7 +89,8 @@ export async function runAskMode(
 /** Without `-config`, a command of mm's `bash` tool asks the agents of the mm that runs it. */
 function withCallingConfig(options: ModeOptions, env: Io["env"]): ModeOptions {
   const calling = env["MM_CONFIG"] ?? "";
-  return options.config !== undefined || calling === "" ? options : { ...options, config: calling };
+  const chosen = options.config !== undefined || options.defaults;
+  return chosen || calling === "" ? options : { ...options, config: calling };
 }
 
 /** A terminal gets no escapes of the agent; a script gets the answer as it is, and one newline. */

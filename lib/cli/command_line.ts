@@ -6,7 +6,7 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "../base/errors.ts";
 import { didYouMean } from "../base/nearest.ts";
-import { dashed, type Flag, FLAGS, LATER_FLAGS, type Shell, SHELLS } from "./flags.ts";
+import { dashed, type Flag, FLAGS, type Shell, SHELLS } from "./flags.ts";
 
 /** What mm is to do. */
 export type Mode =
@@ -39,6 +39,10 @@ export type SavedChoice =
 export interface ModeOptions {
   /** As it was typed; relative to the directory mm was started in. */
   readonly config?: string;
+  /** Whether no configuration file is used. */
+  readonly defaults: boolean;
+  /** The name of the subagent that `-acp` serves. */
+  readonly agent?: string;
   /** As it was typed; relative to the directory mm was started in. */
   readonly cwd?: string;
   readonly model?: string;
@@ -59,10 +63,10 @@ export interface CommandLine {
 
 /** Flags that mean nothing with a mode. */
 const MEANINGLESS: Partial<Record<Mode["kind"], readonly string[]>> = {
-  version: ["config", "cwd", "model", "yolo", "verbose", "resume", "continue"],
-  completions: ["config", "cwd", "model", "yolo", "verbose", "resume", "continue"],
-  init: ["config", "model", "yolo", "resume", "continue"],
-  demo: ["config", "cwd", "model", "yolo", "resume", "continue"],
+  version: ["config", "defaults", "cwd", "model", "yolo", "verbose", "resume", "continue"],
+  completions: ["config", "defaults", "cwd", "model", "yolo", "verbose", "resume", "continue"],
+  init: ["config", "defaults", "model", "yolo", "resume", "continue"],
+  demo: ["config", "defaults", "cwd", "model", "yolo", "resume", "continue"],
   check: ["resume", "continue"],
   // The asked agent's own configuration names its model.
   ask: ["model", "resume", "continue"],
@@ -81,6 +85,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   const { flags, positionals } = readFlags(args);
   const options: ModeOptions = {
     ...(flags.has("config") ? { config: needValue(flags, "config") } : {}),
+    defaults: flags.has("defaults"),
+    ...(flags.has("agent") ? { agent: needValue(flags, "agent") } : {}),
     ...(flags.has("cwd") ? { cwd: needValue(flags, "cwd") } : {}),
     ...(flags.has("model") ? { model: needValue(flags, "model") } : {}),
     ...(flags.has("listen") ? { listen: needValue(flags, "listen") } : {}),
@@ -114,6 +120,15 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   }
   if (options.listen !== undefined && mode.kind !== "acp") {
     throw new UsageError("-listen goes with -acp only");
+  }
+  if (options.agent !== undefined && mode.kind !== "acp") {
+    throw new UsageError("-agent goes with -acp only");
+  }
+  if (options.agent !== undefined && options.listen !== undefined) {
+    throw new UsageError("Cannot use -agent and -listen together");
+  }
+  if (options.defaults && options.config !== undefined) {
+    throw new UsageError("Cannot use -config and -defaults together");
   }
   if (options.json && mode.kind !== "ask") {
     throw new UsageError("-json goes with --ask and --ask-with-context only");
@@ -283,8 +298,6 @@ function asFlag(arg: string): { flag: Flag; value?: string } | undefined {
   if (flag !== undefined) {
     return match?.[2] === undefined ? { flag } : { flag, value: match[2] };
   }
-  const later = LATER_FLAGS[name];
-  if (later !== undefined && Object.hasOwn(LATER_FLAGS, name)) throw new UsageError(later);
   if (/^v$/iu.test(name)) {
     throw new UsageError(`Unknown flag "${arg}"; mm has -version and -verbose`);
   }

@@ -22,8 +22,12 @@ function refusal(...args: string[]): string {
 test("parseCommandLine() takes every flag with one dash and with two", () => {
   for (const flag of FLAGS) {
     const value = flag.name === "completions" ? ["bash"] : flag.argument === undefined ? [] : ["x"];
-    // -json and -listen need their modes.
-    const modes: Readonly<Record<string, string[]>> = { json: ["--ask", "bob"], listen: ["-acp"] };
+    // These need their modes.
+    const modes: Readonly<Record<string, string[]>> = {
+      json: ["--ask", "bob"],
+      listen: ["-acp"],
+      agent: ["-acp"],
+    };
     const rest = modes[flag.name] ?? [];
     const one = parseCommandLine([`-${flag.name}`, ...value, ...rest]);
     const two = parseCommandLine([`--${flag.name}`, ...value, ...rest]);
@@ -107,10 +111,29 @@ test("parseCommandLine() refuses names of the object prototype as unknown flags"
   }
 });
 
-test("parseCommandLine() says that this version has no -agent", () => {
-  for (const flag of ["-agent"]) {
-    assert.match(refusal(flag, "x"), /This version of mm/u);
-  }
+test("parseCommandLine() takes the name of a subagent with -acp only", () => {
+  const { mode, options } = parseCommandLine(["-acp", "-agent", "explore", "-defaults"]);
+  assert.equal(mode.kind, "acp");
+  assert.equal(options.agent, "explore");
+  assert.equal(options.defaults, true);
+  const wrong: [string[], RegExp][] = [
+    [["-agent", "explore"], /^-agent goes with -acp only$/u],
+    [["-line", "-agent", "explore"], /^-agent goes with -acp only$/u],
+    [["-p", "x", "-agent", "explore"], /^-agent goes with -acp only$/u],
+    [["-acp", "-agent"], /-agent needs a value: -agent <name>/u],
+    [["-acp", "-agent", ""], /The <name> of -agent is empty/u],
+    [["-acp", "-agent", "x", "-listen", ":1"], /Cannot use -agent and -listen together/u],
+  ];
+  for (const [args, message] of wrong) assert.match(refusal(...args), message, args.join(" "));
+});
+
+test("parseCommandLine() refuses -defaults beside a file, and where no configuration is used", () => {
+  assert.equal(parseCommandLine(["-line"]).options.defaults, false);
+  assert.match(
+    refusal("-line", "-defaults", "-config", "a.yaml"),
+    /-config and -defaults together/u,
+  );
+  assert.match(refusal("-init", "-defaults"), /-defaults has no meaning with -init/u);
 });
 
 test("parseCommandLine() reads which saved conversation is meant", () => {

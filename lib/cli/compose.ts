@@ -26,6 +26,8 @@ export interface ComposeHostOptions {
   readonly config: AgentConfig;
   /** This process's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The subagent that this process serves; absent for an agent of its own. */
+  readonly subagent?: string;
   /** Takes a sentence that the user should see before or between prompts. */
   readonly onNotice: (text: string) => void;
 }

@@ -89,6 +89,17 @@ export const FLAGS: readonly Flag[] = [
     completes: "files",
   },
   {
+    name: "defaults",
+    text: "Use no configuration file, only the built-in defaults",
+    mode: false,
+  },
+  {
+    name: "agent",
+    argument: "<name>",
+    text: "With -acp: serve the subagent of this name, on top of the configuration",
+    mode: false,
+  },
+  {
     name: "cwd",
     argument: "<dir>",
     text: "Work in this directory instead of the current one",
@@ -123,12 +134,6 @@ export const FLAGS: readonly Flag[] = [
   { name: "json", text: "With --ask: print one JSON object instead of text", mode: false },
   { name: "verbose", text: "Show the output of commands while they run", mode: false },
 ];
-
-/** Flags of mm that this version does not have, and what to do instead. */
-export const LATER_FLAGS: Readonly<Record<string, string>> = {
-  agent:
-    "This version of mm has no agent definitions, so -agent is not available; name a file with -config",
-};
 
 /** Returns a flag as the help and the messages write it: `-line`, `--ask`. */
 export function dashed(flag: Pick<Flag, "name" | "twoDashes">): string {

@@ -17,7 +17,7 @@ async function init(directory: string): Promise<{ status: number; output: string
   } as unknown as Io;
   const status = await runInitMode({
     mode: { kind: "init" },
-    options: { yolo: false, json: false, verbose: false },
+    options: { defaults: false, yolo: false, json: false, verbose: false },
     io,
     lifetime: createLifetime(),
   });

@@ -10,9 +10,12 @@ import process from "node:process";
 import { UsageError } from "../base/errors.ts";
 import { loadConfig } from "../config/load.ts";
 import type { AgentConfig } from "../config/types.ts";
+import { effectiveAskDepth } from "../platform/ask_depth.ts";
 import { configDir } from "../platform/directories.ts";
 import type { ModeOptions } from "./command_line.ts";
+import type { DefinitionPlacesOptions } from "./definition_places.ts";
 import type { Io } from "./mode.ts";
+import { strayRules } from "./stray_rules.ts";
 
 /** What {@linkcode loadAgentConfig} found. */
 export interface LoadedConfig {
@@ -22,9 +25,10 @@ export interface LoadedConfig {
 }
 
 /**
- * Loads the configuration for a command line. Warnings go to stderr.
+ * Loads the configuration for a command line; with `-agent`, as the subagent has it. Warnings go to
+ * stderr.
  *
- * @throws {UsageError} when the directory or the file is not usable.
+ * @throws {UsageError} when the directory or the file is not usable, or there is no such subagent.
  */
 export async function loadAgentConfig(
   options: { readonly options: ModeOptions; readonly io: Io },
@@ -37,13 +41,36 @@ export async function loadAgentConfig(
     configDir: configDir(io.env, homedir(), process.platform),
     // Both flags are relative to where mm was started, in whatever order they stand.
     ...(flags.config === undefined ? {} : { file: resolve(io.cwd, flags.config) }),
+    ...(flags.defaults ? { defaults: true } : {}),
     overrides: {
       ...(flags.model === undefined ? {} : { model: flags.model }),
       ...(flags.yolo ? { yolo: true } : {}),
     },
     onWarning: (text) => io.err(`mm: ${text}\n`),
   });
+  if (flags.agent !== undefined) {
+    return { config: await asSubagent(flags.agent, { config, cwd, env: io.env }), cwd };
+  }
+  for (const text of await strayRules({ config, cwd, env: io.env })) io.err(`mm: ${text}\n`);
   return { config, cwd };
+}
+
+/** Returns the configuration of a subagent, by the name of its definition. */
+async function asSubagent(name: string, options: DefinitionPlacesOptions): Promise<AgentConfig> {
+  const [{ FORK, nameKey }, { applyDefinition, forkConfig }, { openDefinitionBook }, places] =
+    await Promise.all([
+      import("../delegation/definition_name.ts"),
+      import("../delegation/apply_definition.ts"),
+      import("../delegation/definition_book.ts"),
+      import("./definition_places.ts"),
+    ]);
+  if (nameKey(name) === FORK) return forkConfig(options.config);
+  const book = await openDefinitionBook(places.definitionPlaces(options));
+  const found = await book.find(name);
+  if ("error" in found) throw new UsageError(found.error);
+  return applyDefinition(options.config, found.definition, {
+    depth: await effectiveAskDepth(options.env),
+  });
 }
 
 /**

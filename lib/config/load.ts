@@ -21,6 +21,8 @@ import { readYaml } from "./yaml_source.ts";
 export interface LoadConfigOptions {
   /** The file that was asked for with `-config`, absolute or relative to `cwd`. */
   readonly file?: string;
+  /** Whether no file is used, neither `file` nor one that would be found. @default {false} */
+  readonly defaults?: boolean;
   /** Where a configuration is looked for, absolute. */
   readonly cwd: string;
   /** The environment: `${NAME}`, `AGENT_*`, and `HOME` for `~/`. */
@@ -41,7 +43,7 @@ export interface LoadConfigOptions {
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<AgentConfig> {
   const { env, cwd } = options;
-  const found = await discover(options);
+  const found = options.defaults === true ? undefined : await discover(options);
   const source = found === undefined ? undefined : readYaml(found.text, { file: found.file, env });
   const clean = redactor(secretsIn(source?.value, env));
   const overrides = readOverrides({ env, flags: options.overrides ?? {} });

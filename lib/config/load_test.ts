@@ -34,6 +34,15 @@ test("loadConfig gives the defaults for a file that is empty or has comments onl
   });
 });
 
+test("loadConfig looks for no file where only the defaults are wanted", async () => {
+  await inTestDir(async (dir) => {
+    await dir.write("agent.yaml", "model: plain");
+    assert.deepEqual(await dir.load({ defaults: true }), DEFAULTS);
+    const env = { AGENT_MODEL: "m" };
+    assert.equal((await dir.load({ defaults: true, env })).model.model, "m");
+  });
+});
+
 test("loadConfig takes the first file of the working directory, .mm and the user", async () => {
   await inTestDir(async (dir) => {
     const user = await dir.write("user/mm/agent.yaml", "model: user");
