@@ -52,8 +52,14 @@ export class Gate {
   readonly #askPermission: AskPermission;
   readonly #allowed = new Set<string>();
   readonly #rejected = new Set<string>();
-  /** Questions are put one after the other, so that a grant spares the ones that wait. */
-  #queue: Promise<unknown> = Promise.resolve();
+  /**
+   * Questions are put one after the other, so that a grant spares the ones that wait. Those of runs in the
+   * background have a row of their own: one that nobody answers yet holds up no turn.
+   */
+  readonly #rows: Record<"turn" | "background", Promise<unknown>> = {
+    turn: Promise.resolve(),
+    background: Promise.resolve(),
+  };
 
   /**
    * Creates the gate of a session.
@@ -83,7 +89,8 @@ export class Gate {
       if (this.#rules.allow.some((rule) => permits(rule, subject))) return { allowed: true };
       if (this.#allowed.has(view.name)) return { allowed: true };
     }
-    return await this.#enqueue(() => this.#ask(call, mustAsk, options.signal));
+    const row = call.taskId === undefined ? "turn" : "background";
+    return await this.#enqueue(row, () => this.#ask(call, mustAsk, options.signal));
   }
 
   /** Forgets what a person allowed or rejected for the session: another one begins. */
@@ -139,9 +146,9 @@ export class Gate {
     }
   }
 
-  #enqueue<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(task);
-    this.#queue = result.catch(() => {});
+  #enqueue<T>(row: "turn" | "background", task: () => Promise<T>): Promise<T> {
+    const result = this.#rows[row].then(task);
+    this.#rows[row] = result.catch(() => {});
     return result;
   }
 }

@@ -107,6 +107,22 @@ test("forget() takes back what was answered for the session", async () => {
   assert.equal(asked.length, 4);
 });
 
+test("a question of a run in the background that nobody answers yet holds up no turn", async () => {
+  const { promise: later, resolve: answer } = Promise.withResolvers<PermissionAnswer>();
+  const { ask } = person("allow_once");
+  const g = gate((question, options) =>
+    question.taskId === undefined ? ask(question, options) : later
+  );
+  const background = g.decide(call("explore/bash", { taskId: "task-1f09ab" }), { signal: NEVER });
+  assert.deepEqual(await g.decide(call("bash"), { signal: NEVER }), { allowed: true });
+  answer({ kind: "allow_session" });
+  assert.deepEqual(await background, { allowed: true });
+  assert.deepEqual(
+    await g.decide(call("explore/bash", { taskId: "task-2e3d4c" }), { signal: NEVER }),
+    { allowed: true },
+  );
+});
+
 test("questions are put one after the other and a grant answers those that wait", async () => {
   const first = Promise.withResolvers<PermissionAnswer>();
   let asked = 0;
