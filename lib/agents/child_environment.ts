@@ -3,11 +3,8 @@
  *
  * @module
  */
-import { OVERRIDE_VARIABLE, PROVIDER_VARIABLE } from "../base/fenced_variables.ts";
+import { OVERRIDE_VARIABLE, OWN_VARIABLES, PROVIDER_VARIABLE } from "../base/fenced_variables.ts";
 import type { AgentEntry } from "../config/types.ts";
-
-/** What mm exports to its own commands: this mm, this configuration, this conversation. */
-const OWN = new Set(["MM_BIN", "MM_CONFIG", "MM_TRANSCRIPT", "MM_ASK_DEPTH"]);
 
 /** Options of {@linkcode childEnvironment}. */
 export interface ChildEnvironmentOptions {
@@ -24,7 +21,7 @@ export function childEnvironment(options: ChildEnvironmentOptions): Record<strin
   const foreign = entry.command !== undefined;
   const child: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || OVERRIDE_VARIABLE.test(name) || OWN.has(name)) continue;
+    if (value === undefined || OVERRIDE_VARIABLE.test(name) || OWN_VARIABLES.has(name)) continue;
     if (foreign && PROVIDER_VARIABLE.test(name)) continue;
     child[name] = value;
   }

@@ -66,3 +66,17 @@ test("an entry cannot undo the fence", () => {
     MM_ASK_DEPTH: "1",
   });
 });
+
+test("what another mm told this one for itself reaches no agent that it asks", () => {
+  const env = childEnvironment({
+    env: { PATH: "/bin", MM_SUBAGENT_STATE: "/state/subagents", MM_TRANSCRIPT: "/t" },
+    entry: { name: "bob", path: "/bob.yaml" },
+    depth: 1,
+  });
+  assert.deepEqual(Object.keys(env).sort(), [
+    "AGENT_SESSIONS",
+    "AGENT_YOLO",
+    "MM_ASK_DEPTH",
+    "PATH",
+  ]);
+});

@@ -4,7 +4,10 @@
  * @module
  */
 import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
 import process from "node:process";
+import { UsageError } from "../base/errors.ts";
+import { SUBAGENT_STATE_VARIABLE } from "../base/fenced_variables.ts";
 import { VERSION } from "../base/version.ts";
 import type { AgentConfig } from "../config/types.ts";
 import { stateDir } from "../platform/directories.ts";
@@ -18,20 +21,46 @@ const SECRET_VARIABLE = /API_KEY$/u;
 export interface OpenStoreOptions {
   readonly config: AgentConfig;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /**
+   * Whether another mm started this process for a subagent. Then that one says where it saves.
+   * @default {false}
+   */
+  readonly subagent?: boolean;
 }
 
 /**
  * Returns the store, or `undefined` where nothing is saved. Nothing is read or written yet.
  *
- * @throws {UsageError} when `MM_STATE_DIR` is not absolute.
+ * @throws {UsageError} when the directory that the environment names is not absolute.
  */
 export async function openStore(options: OpenStoreOptions): Promise<SessionStore | undefined> {
-  const { config, env } = options;
-  if (!config.sessions.enabled) return undefined;
+  const { config, env, subagent = false } = options;
+  const dir = subagent ? subagentDir(env) : ownDir(config, env);
+  return dir === undefined ? undefined : await createStore({ config, env, stateDir: dir });
+}
+
+function ownDir({ sessions }: AgentConfig, env: OpenStoreOptions["env"]): string | undefined {
+  return sessions.enabled ? stateDir(env, homedir(), process.platform) : undefined;
+}
+
+/** Neither the configuration nor `AGENT_SESSIONS` counts here: who delegates decided by them. */
+function subagentDir(env: OpenStoreOptions["env"]): string | undefined {
+  const dir = env[SUBAGENT_STATE_VARIABLE];
+  if (dir === undefined || dir === "") return undefined;
+  if (isAbsolute(dir)) return dir;
+  throw new UsageError(
+    `Cannot save in "${dir}" of ${SUBAGENT_STATE_VARIABLE}: the path is not absolute`,
+  );
+}
+
+/** Returns a store in a directory, absolute. Nothing is read or written yet. */
+export async function createStore(
+  { config, env, stateDir }: OpenStoreOptions & { readonly stateDir: string },
+): Promise<SessionStore> {
   // An asked agent saves nothing and does not need the code for it.
   const { SessionStore } = await import("../store/session_store.ts");
   return new SessionStore({
-    stateDir: stateDir(env, homedir(), process.platform),
+    stateDir,
     keep: config.sessions.keep,
     secrets: [
       ...secretsOf(config),

@@ -5,14 +5,7 @@
  * @module
  */
 
-/** What mm tells its own commands, and what another mm told this one. */
-const NOT_PASSED = new Set([
-  "MM_BIN",
-  "MM_CONFIG",
-  "MM_TRANSCRIPT",
-  "MM_ASK_DEPTH",
-  "MM_SUBAGENT_STATE",
-]);
+import { OWN_VARIABLES, SUBAGENT_STATE_VARIABLE } from "../base/fenced_variables.ts";
 
 /** Options of {@linkcode subagentEnvironment}. */
 export interface SubagentEnvironmentOptions {
@@ -29,13 +22,13 @@ export function subagentEnvironment(options: SubagentEnvironmentOptions): Record
   const { env, depth, stateDir } = options;
   const child: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && !NOT_PASSED.has(name)) child[name] = value;
+    if (value !== undefined && !OWN_VARIABLES.has(name)) child[name] = value;
   }
   return {
     ...child,
     AGENT_YOLO: "false",
     AGENT_SESSIONS: "off",
     MM_ASK_DEPTH: String(depth + 1),
-    ...(stateDir === undefined ? {} : { MM_SUBAGENT_STATE: stateDir }),
+    ...(stateDir === undefined ? {} : { [SUBAGENT_STATE_VARIABLE]: stateDir }),
   };
 }

@@ -3,18 +3,12 @@
  *
  * @module
  */
-import { OVERRIDE_VARIABLE, PROVIDER_VARIABLE } from "../base/fenced_variables.ts";
-
-/** What mm is told, and tells its own commands. */
-const OWN = new Set([
-  "MM_BIN",
-  "MM_CONFIG",
-  "MM_TRANSCRIPT",
-  "MM_ASK_DEPTH",
-  "MM_STATE_DIR",
-  "MM_CONFIG_DIR",
-  "MM_LOG",
-]);
+import {
+  OVERRIDE_VARIABLE,
+  OWN_VARIABLES,
+  PROVIDER_VARIABLE,
+  SETUP_VARIABLES,
+} from "../base/fenced_variables.ts";
 
 /** Options of {@linkcode serverEnvironment}. */
 export interface ServerEnvironmentOptions {
@@ -34,7 +28,8 @@ export function serverEnvironment(options: ServerEnvironmentOptions): Record<str
   const { env, secrets, own } = options;
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || OWN.has(name) || secrets.includes(value)) continue;
+    if (value === undefined || secrets.includes(value)) continue;
+    if (OWN_VARIABLES.has(name) || SETUP_VARIABLES.has(name)) continue;
     if (OVERRIDE_VARIABLE.test(name) || PROVIDER_VARIABLE.test(name)) continue;
     kept[name] = value;
   }

@@ -5,7 +5,7 @@
  */
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { OVERRIDE_VARIABLE } from "../base/fenced_variables.ts";
+import { OVERRIDE_VARIABLE, OWN_VARIABLES } from "../base/fenced_variables.ts";
 import { transcriptOf } from "../agents/transcript.ts";
 import type { Message } from "../model/types.ts";
 import type { Scratch } from "../platform/scratch.ts";
@@ -49,9 +49,8 @@ export class CommandExports {
     }
     const inherited: Record<string, string> = {};
     for (const [name, value] of Object.entries(env)) {
-      if (value !== undefined && !OVERRIDE_VARIABLE.test(name) && name !== "MM_CONFIG") {
-        inherited[name] = value;
-      }
+      if (value === undefined || OVERRIDE_VARIABLE.test(name) || OWN_VARIABLES.has(name)) continue;
+      inherited[name] = value;
     }
     return {
       ...inherited,
