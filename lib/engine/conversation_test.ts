@@ -72,3 +72,17 @@ test("clear() keeps the system prompt", () => {
   c.clear();
   assert.deepEqual(c.messages, [{ role: "system", text: "s" }]);
 });
+
+test("open calls are those of the last answer without a result, in order", () => {
+  const c = new Conversation();
+  const open = () => c.openCalls.map((call) => call.id).join(" ");
+  assert.equal(open(), "");
+  c.addUser("one");
+  assert.equal(open(), "");
+  c.addAssistant({ role: "assistant", text: "", toolCalls: CALLS });
+  assert.equal(open(), "a b");
+  c.addToolResult({ callId: "a", name: "ls", text: "x" });
+  assert.equal(open(), "b");
+  c.close("[cancelled]");
+  assert.equal(open(), "");
+});
