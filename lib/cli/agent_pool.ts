@@ -45,7 +45,7 @@ export function asAsked(config: AgentConfig, depth: number): AgentConfig {
 }
 
 /** The protocol is loaded when the first child is started; it takes longer than the rest of mm. */
-const connectLazily: ConnectChild = async (streams, options) => {
+export const connectLazily: ConnectChild = async (streams, options) => {
   const { connectChild } = await import("../acp/client.ts");
   return await connectChild(streams, options);
 };

@@ -42,27 +42,46 @@ export async function composeHost(options: ComposeHostOptions): Promise<SessionH
   const depth = await effectiveAskDepth(env);
   const config = asAsked(options.config, depth);
   const model = createLazyModelClient({ config: config.model, env, onNotice });
-  const store = await openStore({ config, env });
+  const store = await openStore({ config, env, subagent: options.subagent !== undefined });
   const reaper = createReaper();
+  const pool = createPool({ config, env, depth, reaper });
+  const scratch = createScratch({ self: selfCommand(), depth, reaper });
+  const { has: hasTool } = selectTools(config.tools);
   return new Host({
     config,
     env,
     model,
-    pool: createPool({ config, env, depth, reaper }),
+    pool,
     tools: builtinTools(),
-    hasTool: selectTools(config.tools).has,
+    hasTool,
     createCommands: () => createCommands({ reaper }),
     createHooks: hooksMaker({ config, depth, reaper }),
+    createDelegation: async () => {
+      const { composeDelegation } = await import("./delegation.ts");
+      const saved = store !== undefined;
+      return composeDelegation({
+        config,
+        env,
+        model,
+        pool,
+        scratch,
+        depth,
+        reaper,
+        hasTool,
+        saved,
+      });
+    },
     depth,
     store,
+    subagent: options.subagent !== undefined,
     mcp: new McpHost({
       servers: config.mcpServers,
       env,
       secrets: modelSecrets(config),
       start: createStartChild({ reaper }),
-      hasTool: selectTools(config.tools).has,
+      hasTool,
     }),
-    scratch: createScratch({ self: selfCommand(), depth, reaper }),
+    scratch,
     onClose: () => {
       reaper.close();
       return Promise.resolve();

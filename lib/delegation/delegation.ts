@@ -129,6 +129,21 @@ export class Delegation {
     return [...told, ...reminder].join("\n\n");
   }
 
+  /** Puts a question of a run to a person; while it waits for the answer, the run is parked. */
+  async whileParked<T>(id: string, ask: () => Promise<T>): Promise<T> {
+    const answer = ask();
+    let over = false;
+    answer.then(() => over = true, () => over = true);
+    // An answer that is there at once parked nothing.
+    await new Promise<void>((resolve) => setTimeout(resolve, 0));
+    if (!over) this.runs.park(id, true);
+    try {
+      return await answer;
+    } finally {
+      this.runs.park(id, false);
+    }
+  }
+
   /** Shows the runs of a conversation that is gone on with; none is started. */
   async restore(path: string): Promise<void> {
     const { book, setup, forkSource } = this.#options;

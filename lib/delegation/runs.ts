@@ -200,7 +200,6 @@ export class Runs {
   async #round(run: Run, prompt: string, signal: AbortSignal): Promise<void> {
     // Whoever started it is told so first.
     await Promise.resolve();
-    this.#emit(run);
     let result = await this.#prompt(run, prompt, signal);
     while (canGoOn(result) && run.messages.length > 0 && !signal.aborted) {
       result = await this.#prompt(run, run.messages.shift() ?? "", signal);
@@ -227,7 +226,7 @@ export class Runs {
       run,
       prompt,
       signal,
-      onQueued: () => {},
+      onQueued: () => this.#emit(run),
       onStarted: () => {
         this.#set(run, "running");
         this.#options.records?.save(run);

@@ -24,7 +24,7 @@ import { replayEvents } from "../store/replay.ts";
 import { FileViews } from "../tools/file_views.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AskUser } from "../tools/user_question.ts";
-import { agentsText, helpText, mcpText, statusText, toolsText } from "./info.ts";
+import { infoText } from "./info_command.ts";
 import type { CommandExports } from "./command_exports.ts";
 import { compactCommand } from "./compact_command.ts";
 import { ForkedTurns } from "./fork.ts";
@@ -357,11 +357,11 @@ export class AgentSession implements Session {
   }
 
   async #compact(focus: string, signal: AbortSignal): Promise<PromptResult> {
-    const { config, model, mcp, emit, keeping } = this.#options;
+    const { config, model, emit, keeping } = this.#options;
     const { text, ...result } = await compactCommand({
       compaction: this.#compaction,
       focus,
-      tools: [...this.#tools, ...mcp.tools],
+      tools: this.tools,
       emit,
       watchdogTimeoutMs: config.watchdogTimeoutMs,
       label: model.label,
@@ -434,30 +434,22 @@ export class AgentSession implements Session {
   }
 
   #info(name: InfoName, rest: string): string {
-    const { pool, model, conversation, config, mcp } = this.#options;
-    switch (name) {
-      case "help":
-        return helpText(this.commands);
-      case "agents":
-        return agentsText(pool, { yolo: this.yolo, rules: config.permissions });
-      case "tools":
-        return toolsText([...this.#tools, ...mcp.tools], this.yolo);
-      case "mcp":
-        return mcpText(mcp.status());
-      case "yolo":
-        return this.#setYolo(rest);
-      case "status":
-        return statusText({
-          id: this.#options.keeping?.log.id ?? this.id,
-          cwd: this.cwd,
-          yolo: this.yolo,
-          model,
-          messages: conversation.messages,
-          configFile: config.file,
-          instructions: this.#instructions.state,
-          background: this.#options.commands.background(),
-        });
-    }
+    if (name === "yolo") return this.#setYolo(rest);
+    const { pool, model, conversation, config, mcp, keeping, commands } = this.#options;
+    return infoText(name, {
+      id: keeping?.log.id ?? this.id,
+      cwd: this.cwd,
+      yolo: this.yolo,
+      commands: this.commands,
+      pool,
+      model,
+      config,
+      mcp: mcp.status(),
+      tools: this.tools,
+      messages: conversation.messages,
+      instructions: this.#instructions.state,
+      background: commands.background(),
+    });
   }
 
   async #chooseModel(name: string, signal: AbortSignal): Promise<PromptResult> {

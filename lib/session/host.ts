@@ -7,6 +7,7 @@ import { mayAsk } from "../agents/ask_limits.ts";
 import { ASK_AGENT, askAgentTool } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import type { AgentConfig } from "../config/types.ts";
+import type { Delegation } from "../delegation/delegation.ts";
 import type { DelegationHost } from "../delegation/delegation_host.ts";
 import { mayDelegate } from "../delegation/delegation_limits.ts";
 import { Conversation } from "../engine/conversation.ts";
@@ -46,8 +47,8 @@ export interface HostOptions {
     | undefined;
   /** How deep this process is in a chain of asks. */
   readonly depth: number;
-  /** Makes what sessions share of delegation, when the first needs it. */
-  readonly createDelegation: () => Promise<DelegationHost>;
+  /** Makes what sessions share of delegation, when the first needs it; absent for no subagents. */
+  readonly createDelegation?: () => Promise<DelegationHost>;
   readonly scratch: Scratch;
   /** Where conversations are saved; absent where none are. */
   readonly store?: SessionStore | undefined;
@@ -155,7 +156,7 @@ export class Host implements SessionHost {
       log?.event(event);
       show(event);
     };
-    const gate = new Gate({
+    const gate: Gate = new Gate({
       rules: config.permissions,
       honourAllowRules: depth === 0,
       askPermission: async (question, asking) => {
@@ -176,7 +177,7 @@ export class Host implements SessionHost {
     });
     const chosen = sessionModel(model);
     const hooks = this.#options.createHooks?.(() => exports.environment(conversation.messages));
-    const delegation = await (await this.#delegationHost())?.open({
+    const delegation: Delegation | undefined = await (await this.#delegationHost())?.open({
       cwd,
       gate,
       emit,
@@ -252,7 +253,7 @@ export class Host implements SessionHost {
   async #delegationHost(): Promise<DelegationHost | undefined> {
     const { depth, config, hasTool, createDelegation } = this.#options;
     if (!mayDelegate(depth, config.delegation.maxDepth) || !hasTool("agent")) return undefined;
-    return await (this.#delegation ??= createDelegation());
+    return await (this.#delegation ??= createDelegation?.());
   }
 
   #tools(

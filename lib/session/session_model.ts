@@ -29,6 +29,7 @@ export class SessionModel implements ModelClient, ModelChoice {
   #client: ModelClient;
   #listed: readonly string[] = [];
   #used: Usage | undefined;
+  #chosen = false;
 
   /** Begins with the model of the process. */
   constructor(client: ModelClient) {
@@ -50,6 +51,11 @@ export class SessionModel implements ModelClient, ModelChoice {
 
   get settings(): ModelSettings {
     return this.#client.settings;
+  }
+
+  /** What a person chose in place of what the configuration says; `undefined` where nobody did. */
+  get chosen(): ModelSettings | undefined {
+    return this.#chosen ? this.settings : undefined;
   }
 
   get efforts(): readonly Effort[] {
@@ -121,6 +127,7 @@ export class SessionModel implements ModelClient, ModelChoice {
     if (client === this.#client) throw new UserError(`${this.label} is the only model here`);
     this.#clients.set(key, client);
     this.#client = client;
+    this.#chosen = true;
     // Images of the conversation are sent only to a model that takes them, so this has to be known.
     await this.facts(options);
   }

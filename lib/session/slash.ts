@@ -21,6 +21,9 @@ export type Command =
   | { readonly kind: "model"; readonly name: string }
   | { readonly kind: "quit" }
   | { readonly kind: "new" }
+  /** `rest`: nothing for the list, an id, or `stop` and an id. */
+  | { readonly kind: "tasks"; readonly rest: string }
+  | { readonly kind: "fork"; readonly directive: string }
   /** `focus`: what shall be kept above all; empty for nothing in particular. */
   | { readonly kind: "compact"; readonly focus: string }
   | { readonly kind: "sessions" }
@@ -42,6 +45,8 @@ const FIXED: readonly CommandInfo[] = [
     hint: "what to keep above all",
   },
   { name: "agents", description: "Show who can be asked, and their state" },
+  { name: "tasks", description: "Show the subagents in the background", hint: "id | stop id" },
+  { name: "fork", description: "Let a copy of this conversation work on a task", hint: "task" },
   { name: "model", description: "Show the models, or take another one", hint: "name" },
   { name: "tools", description: "Show the tools and which of them ask" },
   { name: "mcp", description: "Show the MCP servers, their state and their tools" },
@@ -93,6 +98,10 @@ export function readCommand(text: string, agents: readonly AgentEntry[]): Comman
       return { kind: name };
     case "sessions":
       return { kind: "sessions" };
+    case "tasks":
+      return { kind: "tasks", rest: rest.trim() };
+    case "fork":
+      return { kind: "fork", directive: rest.trim() };
     case "compact":
       return { kind: "compact", focus: rest.trim() };
     case "resume":

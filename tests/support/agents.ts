@@ -59,3 +59,8 @@ export function askAgent(agent: string, prompt: string) {
 export function bash(command: string, more: Keys = {}) {
   return { name: "bash", arguments: { command, ...more } };
 }
+
+/** A call of `agent`, as a model makes it. */
+export function delegate(prompt: string, more: Keys = {}) {
+  return { name: "agent", arguments: { description: "A task", prompt, ...more } };
+}

@@ -12,7 +12,8 @@
  *
  * Where it leaves the path of another earlier request beyond that point, it must be a fork that a
  * conversation can make: another answer of the model, or another last question with the pairs before it
- * (a second session, or a turn that was dropped). A changed tool result, an answer rewritten later, tools in another order
+ * (a second session, or a turn that was dropped), or what a fork gets in the place of the results of the
+ * calls that made it. Any other changed tool result, an answer rewritten later, tools in another order
  * or a question that grew are none.
  *
  * @module
@@ -39,7 +40,7 @@ export function prefixFault(
     if (common === other.messages.length || common === request.messages.length) continue;
     const role = messageAt(request, common)?.role;
     const rest = (request.body.messages ?? []).slice(common);
-    if (role === "assistant" || isNextQuestion(rest)) continue;
+    if (role === "assistant" || isNextQuestion(rest) || isForked(rest)) continue;
     return `does not go on as request ${other.number} did: ` +
       `messages[${common}] (${role}) was changed; ${difference(other, request)}`;
   }
@@ -73,6 +74,16 @@ function isNextQuestion(messages: readonly WireMessage[]): boolean {
     if (!isPair && !neverSent) return false;
   }
   return true;
+}
+
+/** The results of a round in a fork: one is its task, the others are carried out elsewhere. */
+function isForked(messages: readonly WireMessage[]): boolean {
+  const results = messages.slice(0, messages.findIndex(({ role }) => role !== "tool") >>> 0);
+  return results.length > 0 &&
+    results.every((result) =>
+      /^(?:You are a fork of this conversation|\[this call is carried out by the agent)/u
+        .test(textOfMessage(result))
+    );
 }
 
 /** Pairs and marks that mm adds by itself, not answers of its model. */

@@ -1,0 +1,150 @@
+/**
+ * What the sessions of one process share of delegation: the children, the slots, the places.
+ *
+ * @module
+ */
+import { join } from "node:path";
+import type { AgentPool } from "../agents/pool.ts";
+import type { AgentConfig, McpServerConfig } from "../config/types.ts";
+import type { Emit } from "../engine/events.ts";
+import type { Gate } from "../gate/gate.ts";
+import type { AskHooks } from "../hooks/ask_hooks.ts";
+import type { SubagentHooks } from "../hooks/subagent_hooks.ts";
+import type { Message, ModelClient, ModelSettings } from "../model/types.ts";
+import { FORK } from "./agent_arguments.ts";
+import type { DefinitionBook } from "./definition.ts";
+import { Delegation } from "./delegation.ts";
+import type { ForkSource } from "./launch.ts";
+import { RunRecords } from "./run_record.ts";
+import { RunReports } from "./run_report.ts";
+import { RunSlots } from "./run_slots.ts";
+import { SubagentChildren, type SubagentChildrenOptions } from "./subagent_children.ts";
+import type { Worktrees } from "./worktree.ts";
+
+/** Options of {@linkcode DelegationHost}. */
+export interface DelegationHostOptions
+  extends Omit<SubagentChildrenOptions, "stateDir" | "model" | "configFile"> {
+  readonly config: AgentConfig;
+  readonly model: ModelClient;
+  readonly pool: AgentPool;
+  /** Says whether the configuration's `tools` has a tool. */
+  readonly hasTool: (name: string) => boolean;
+  /** Where subagents save their conversations, absolute; absent where nothing is saved. */
+  readonly stateDir: string | undefined;
+  /** Returns a private place for what is not to stay, absolute. */
+  readonly scratch: () => Promise<string>;
+  /** Saves a conversation for a fork under a state directory; returns its id. */
+  readonly copy: (
+    options: {
+      readonly stateDir: string;
+      readonly cwd: string;
+      readonly messages: readonly Message[];
+    },
+  ) => Promise<string>;
+  readonly openBook: (cwd: string) => Promise<DefinitionBook>;
+  readonly worktrees: Worktrees | undefined;
+  readonly createHooks?:
+    | ((env: () => Promise<Readonly<Record<string, string>>>) => SubagentHooks)
+    | undefined;
+}
+
+/** What a session brings along. */
+export interface DelegatingSession {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly gate: Gate;
+  /** Shows what happens, and saves it. */
+  readonly emit: Emit;
+  /** Shows what is not a part of the conversation. */
+  readonly show: Emit;
+  readonly yolo: () => boolean;
+  /** Whether nobody sits at the front end. */
+  readonly headless: boolean;
+  readonly askHooks: AskHooks | undefined;
+  /** The environment of the session's commands. */
+  readonly env: () => Promise<Readonly<Record<string, string>>>;
+  /** What a person chose of the model. */
+  readonly settings: () => ModelSettings | undefined;
+  readonly mcpServers: readonly McpServerConfig[] | undefined;
+  readonly forkSource: () => ForkSource;
+  /** The file of the conversation's runs, absolute; `undefined` while nothing of it is saved. */
+  readonly recordPath: () => string | undefined;
+}
+
+/** What the sessions of one process share of delegation. */
+export class DelegationHost {
+  readonly #options: DelegationHostOptions;
+  readonly #children: SubagentChildren;
+  readonly #slots: RunSlots;
+
+  /** Creates it; nothing is started. */
+  constructor(options: DelegationHostOptions) {
+    this.#options = options;
+    const { config, model } = options;
+    this.#children = new SubagentChildren({
+      ...options,
+      configFile: config.file,
+      model: config.model.model,
+      stateDir: async (name) =>
+        options.stateDir ?? (name === FORK ? await this.#scratchState() : undefined),
+    });
+    this.#slots = new RunSlots({ maxParallel: config.delegation.maxParallel, model });
+  }
+
+  /** Opens the delegation of a session. */
+  async open(session: DelegatingSession): Promise<Delegation> {
+    const options = this.#options;
+    const { config, pool, redact, depth, hasTool, worktrees, stateDir } = options;
+    const { cwd, gate, emit, show, headless, forkSource } = session;
+    const warn = (text: string) => show({ type: "notice", severity: "warning", text });
+    return new Delegation({
+      config,
+      hasTool,
+      depth,
+      headless,
+      book: await options.openBook(cwd),
+      worktrees,
+      saved: stateDir !== undefined,
+      forkSource,
+      copy: async (messages) =>
+        await options.copy({ stateDir: stateDir ?? await this.#scratchState(), cwd, messages }),
+      emit,
+      warn,
+      reports: new RunReports({
+        maxOutput: config.maxOutput,
+        folder: async () => join(stateDir ?? await this.#scratchState(), "results"),
+        redact,
+      }),
+      records: stateDir === undefined ? undefined : new RunRecords({
+        path: session.recordPath,
+        redact,
+        onTrouble: () => warn("What subagents run in the background is not saved from here on"),
+      }),
+      setup: {
+        pool,
+        children: this.#children,
+        slots: this.#slots,
+        gate,
+        emit,
+        yolo: session.yolo,
+        askHooks: session.askHooks,
+        hooks: options.createHooks?.(session.env),
+        cwd,
+        settings: session.settings,
+        mcpServers: session.mcpServers ?? [],
+        silenceMs: config.watchdogTimeoutMs,
+        callBudgetMs: config.bashTimeoutMaxMs,
+      },
+    });
+  }
+
+  /** Ends every child, for good; returns when they are gone. */
+  async close(): Promise<void> {
+    await this.#children.close();
+  }
+
+  /** A place for forks where conversations are not saved: it goes with this process. */
+  async #scratchState(): Promise<string> {
+    return join(await this.#options.scratch(), "subagents");
+  }
+}
