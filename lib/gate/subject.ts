@@ -60,7 +60,7 @@ async function askedSubject(call: ToolCallView, cwd: string): Promise<RuleSubjec
   }
   const about = await Promise.all([...paths].map((path) => spelled(path, cwd)));
   if (command !== undefined) about.push({ texts: [command], shell: true });
-  for (const key of about.length > 0 ? [] : ["agent", "url", "name"]) {
+  for (const key of about.length > 0 ? [] : ["agent", "subagent_type", "url", "name"]) {
     const value = input[key];
     if (typeof value === "string" && about.length === 0) {
       about.push({ texts: [value], shell: kind === "execute" });

@@ -101,3 +101,14 @@ test("a path among the arguments of any tool is compared as it really is", async
     assert.ok(fine.permits("mcp__fs__put(src/**)"));
   });
 });
+
+test("a rule about the tool agent can name who works", async () => {
+  await inProject(async (cwd) => {
+    const input = { description: "Look", prompt: "Look around", subagent_type: "explore" };
+    const view = { name: "agent", title: "explore: Look", kind: "other", input } as const;
+    const rules = await rulesIn(cwd, view);
+    assert.ok(rules.permits("agent(explore)"));
+    assert.ok(!rules.permits("agent(general-purpose)"));
+    assert.ok(rules.restricts("agent(exp*)"));
+  });
+});
