@@ -5,7 +5,6 @@ import { test } from "node:test";
 import { type Json, RpcError } from "./support/acp_editor.ts";
 import { askAgent, bash, writeAgents } from "./support/agents.ts";
 import { fakeAgent } from "./support/fake_agent.ts";
-import { processesOf } from "./support/leftovers.ts";
 import { mcpServer } from "./support/mcp_server.ts";
 import {
   always,
@@ -16,6 +15,7 @@ import {
   onUser,
 } from "./support/model_server.ts";
 import { oneAgent, writeAgent } from "./support/one_agent.ts";
+import { listOf, treeOf, waitForTree } from "./support/process_tree.ts";
 import { withProject } from "./support/project.ts";
 import { protocolSchema } from "./support/protocol_schema.ts";
 import { messages } from "./support/wire_messages.ts";
@@ -158,10 +158,13 @@ test("the end of the input in the middle of a call ends commands, MCP servers an
         timeoutMs: 60_000,
       },
     );
-    const running = (await processesOf(p.mark)).map(({ command }) => command).join("\n");
-    assert.equal(running.match(/mcp_server\.ts/g)?.length, 3, running);
-    assert.equal(running.match(/^sleep 300/gm)?.length, 2, running);
-    assert.match(running, /bob\.yaml/);
+    // The shell says "up" before it has started the last of them.
+    const tree = await waitForTree(() => treeOf(editor.mm.pid, p.mark), (all) => {
+      const running = all.map(({ command }) => command).join("\n");
+      return running.match(/mcp_server\.ts/g)?.length === 3 &&
+        running.match(/^sleep 300/gm)?.length === 2;
+    });
+    assert.match(listOf(tree), /bob\.yaml/);
     const closed = performance.now();
     editor.mm.endInput();
     assert.deepEqual(await editor.mm.exit, { code: 0, signal: null });

@@ -12,7 +12,7 @@ import type { ToolCallView } from "../base/tool_call.ts";
 import type { RuleSubject, RuleText } from "./rules.ts";
 
 /** Arguments that say what a call is about when it has no place in the file system. */
-const SUBJECT_KEYS = ["command", "agent", "url", "name", "path"] as const;
+const SUBJECT_KEYS = ["command", "agent", "subagent_type", "url", "name", "path"] as const;
 
 /** Arguments of other vendors' tools that hold a path. */
 const PATH_KEYS = ["path", "file_path", "filePath", "abs_path", "notebook_path"] as const;
