@@ -19,9 +19,12 @@ export interface LineInput {
   /**
    * Returns the next line, or `null` when the input has ended.
    *
-   * @throws the signal's reason; the line that comes later is for the next call.
+   * @throws the signal's reason; the line that comes later is for the next call, and no line on the screen
+   * is left open.
    */
   next(options: NextLineOptions): Promise<string | null>;
+  /** Shows something in whole lines. A line that is being asked for is shown again below it. */
+  above(write: () => void): void;
   close(): void;
 }
 
@@ -42,23 +45,24 @@ export function createPipeInput(
   options: StreamInputOptions & { readonly echo: (line: string) => void },
 ): LineInput {
   const lines = readLines(options.input);
+  const prompts = createPrompts(options.show);
   let reading: Promise<IteratorResult<string, void>> | undefined;
   return {
     async next({ prompt, signal }) {
-      options.show(prompt);
-      reading ??= lines.next();
-      const result = await untilAborted(reading, signal);
+      const result = await prompts.during(prompt, signal, () => reading ??= lines.next());
       reading = undefined;
       if (result.done === true) return null;
       options.echo(result.value);
       return result.value;
     },
+    above: prompts.above,
     close() {},
   };
 }
 
 /** Reads answers from a terminal and drops what was typed while nothing was asked. */
 export function createAnswerInput(options: StreamInputOptions): LineInput {
+  const prompts = createPrompts(options.show);
   let take: ((line: string | null) => void) | undefined;
   let ended = false;
   const pump = async () => {
@@ -75,15 +79,41 @@ export function createAnswerInput(options: StreamInputOptions): LineInput {
     async next({ prompt, signal }) {
       signal.throwIfAborted();
       if (ended) return null;
-      options.show(prompt);
       const answer = new Promise<string | null>((resolve) => take = resolve);
       try {
-        return await untilAborted(answer, signal);
+        return await prompts.during(prompt, signal, () => answer);
       } finally {
         take = undefined;
       }
     },
+    above: prompts.above,
     close() {},
+  };
+}
+
+/** The prompt of a line that is waited for, on a screen where nothing can be taken back. */
+function createPrompts(show: (text: string) => void) {
+  let shown: string | undefined;
+  return {
+    /** Shows a prompt while a line is waited for. */
+    async during<T>(prompt: string, signal: AbortSignal, line: () => Promise<T>): Promise<T> {
+      signal.throwIfAborted();
+      show(prompt);
+      shown = prompt;
+      try {
+        return await untilAborted(line(), signal);
+      } catch (thrown) {
+        if (signal.aborted) show("\n");
+        throw thrown;
+      } finally {
+        shown = undefined;
+      }
+    },
+    above(write: () => void): void {
+      if (shown !== undefined) show("\n");
+      write();
+      if (shown !== undefined) show(shown);
+    },
   };
 }
 

@@ -57,3 +57,21 @@ test("createAnswerInput() drops what was typed before it was asked for", async (
   assert.equal(await answers.next({ prompt: "? ", fresh: true, signal: forever }), null);
   assert.deepEqual(asked, ["? ", "? "]);
 });
+
+test("createPipeInput() leaves no open line behind a withdrawn call, and shows things above the prompt", async () => {
+  let shown = "";
+  const show = (text: string) => void (shown += text);
+  const input = new PassThrough();
+  const lines = createPipeInput({ input, show, echo: (line) => show(`${line}\n`) });
+  lines.above(() => show("first\n"));
+  const withdrawn = new AbortController();
+  const line = lines.next({ prompt: "> ", fresh: false, signal: withdrawn.signal });
+  lines.above(() => show("second\n"));
+  withdrawn.abort(new Error("withdrawn"));
+  await assert.rejects(line, /withdrawn/u);
+  lines.above(() => show("third\n"));
+  assert.equal(shown, "first\n> \nsecond\n> \nthird\n");
+  const next = lines.next({ prompt: "> ", fresh: false, signal: forever });
+  input.end("a prompt\n");
+  assert.equal(await next, "a prompt");
+});

@@ -12,9 +12,10 @@ import { createInterrupts, onInterruptSignal } from "./interrupt.ts";
 import { createPipeInput, type LineInput } from "./line_input.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
 import type { Io, ModeOptionsOf } from "./mode.ts";
-import { oneAtATime } from "./one_at_a_time.ts";
 import { createPaint } from "./paint.ts";
 import { createPermissionAsker } from "./permission_asker.ts";
+import { PromptLine } from "./prompt_line.ts";
+import { CurrentTask, runPromptLoop } from "./prompt_loop.ts";
 import { createRenderer } from "./render.ts";
 import { createScreen } from "./screen.ts";
 import { createUserAsker } from "./user_asker.ts";
@@ -34,24 +35,26 @@ export async function runLineMode(
     verbose: options.verbose,
     cwd,
   });
+  let line: PromptLine | undefined;
+  const show = (write: () => void) => line === undefined ? write() : line.show(write);
   const { composeHost } = await composing;
   const host = await composeHost({
     config,
     env: io.env,
-    onNotice: (text) => renderer.event({ type: "notice", severity: "warning", text }),
+    onNotice: (text) => show(() => renderer.event({ type: "notice", severity: "warning", text })),
   });
 
   const leaving = new AbortController();
   const leave = () => leaving.abort();
   lifetime.signal.addEventListener("abort", leave, { once: true });
-  let turn: AbortController | undefined;
+  const task = new CurrentTask(lifetime.signal);
   const interrupt = createInterrupts({
     onFirst: () => {
-      if (turn !== undefined) turn.abort();
-      else if (!leaving.signal.aborted) renderer.lines(paint.dim("Ctrl-C again or Ctrl-D leaves"));
+      if (task.cancel() || leaving.signal.aborted) return;
+      line?.above(() => renderer.lines(paint.dim("Ctrl-C again or Ctrl-D leaves")));
     },
     onSecond: () => {
-      turn?.abort();
+      task.cancel();
       leave();
     },
   });
@@ -63,11 +66,12 @@ export async function runLineMode(
   lifetime.add(() => Promise.resolve(input.close()));
 
   try {
+    const prompts = new PromptLine({ input, prompt: PROMPT });
+    line = prompts;
     // What the session says at its beginning belongs below the banner.
     let early: EngineEvent[] | undefined = [];
     const emit = (event: EngineEvent) =>
-      void (early === undefined ? renderer.event(event) : early.push(event));
-    const inTurn = oneAtATime();
+      void (early === undefined ? show(() => renderer.event(event)) : early.push(event));
     const askPermission = createPermissionAsker({ input, renderer, paint });
     const askUser = createUserAsker({ input, renderer, paint });
     session = await beginSession({
@@ -76,52 +80,31 @@ export async function runLineMode(
       session: {
         cwd,
         emit,
-        askPermission: (question, options) => inTurn(() => askPermission(question, options)),
-        askUser: (question, options) => inTurn(() => askUser(question, options)),
+        askPermission: (question, options) => prompts.ask(() => askPermission(question, options)),
+        askUser: (question, options) => prompts.ask(() => askUser(question, options)),
         replay: { how: "compact", show: emit },
       },
     });
-    const begun = session;
-    const { yolo, instructions } = begun;
-    const run = async (text: string) => {
-      turn = new AbortController();
-      const signal = AbortSignal.any([turn.signal, lifetime.signal]);
-      const result = await begun.prompt({ text }, { signal });
-      turn = undefined;
-      renderer.endTurn(result.end, result.subject);
-      return result;
-    };
+    const { yolo, instructions } = session;
     renderer.lines(bannerText({ host, cwd, yolo, instructions, paint }));
     for (const event of early) renderer.event(event);
     early = undefined;
     renderer.endTurn({ kind: "answered" });
-    if (options.saved?.kind === "list") await run("/sessions");
-    while (!leaving.signal.aborted) {
-      const line = await nextPrompt(input, leaving.signal);
-      renderer.lineTyped();
-      if (line === null) {
-        // The prompt's line is still open.
-        io.out("\n");
-        break;
-      }
-      if (line.trim() === "") continue;
-      if ((await run(line)).action === "quit") break;
-    }
+    await runPromptLoop({
+      session,
+      line,
+      renderer,
+      task,
+      ...(options.saved?.kind === "list" ? { first: "/sessions" } : {}),
+      leaving: leaving.signal,
+      typed: io.terminal.stdinIsTerminal,
+      endLine: () => io.out("\n"),
+    });
     return 0;
   } finally {
     lifetime.signal.removeEventListener("abort", leave);
     leave();
     input.close();
-  }
-}
-
-/** Returns the next prompt, or `null` at the end of the input or when mm is being left. */
-async function nextPrompt(input: LineInput, signal: AbortSignal): Promise<string | null> {
-  try {
-    return await input.next({ prompt: PROMPT, fresh: false, signal });
-  } catch (thrown) {
-    if (signal.aborted) return null;
-    throw thrown;
   }
 }
 

@@ -53,10 +53,7 @@ async function ask(
       if (answer !== undefined) return answer;
     }
   } catch (thrown) {
-    if (signal.aborted) {
-      renderer.lines("");
-      return { kind: "cancelled" };
-    }
+    if (signal.aborted) return { kind: "cancelled" };
     return { kind: "unavailable", reason: `the permission question failed: ${thrown}` };
   }
 }

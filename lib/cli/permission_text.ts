@@ -19,10 +19,12 @@ export const ANSWER_PROMPT = "  y once, s this session, n reject, never for this
 
 /** Returns the question in whole lines, without the final newline. */
 export function questionText(question: PermissionQuestion, paint: Paint): string {
-  const { call, cwd } = question;
+  const { call, cwd, taskId } = question;
+  // A run in the background asks at any time, when nobody has it in mind.
+  const task = taskId === undefined ? "" : `, in the background: ${taskId}`;
   const title = oneLine(call.title, TITLE_WIDTH);
   const head = `🔐 ${paint.bold(visibleText(oneLine(call.name, TITLE_WIDTH)))}: ` +
-    `${visibleText(title)} ${paint.dim(`(in ${visibleText(oneLine(cwd, 400))})`)}`;
+    `${visibleText(title)} ${paint.dim(`(in ${visibleText(oneLine(cwd, 400))}${task})`)}`;
   return [head, ...details(call, title, question, paint)].join("\n");
 }
 

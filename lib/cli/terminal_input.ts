@@ -4,7 +4,7 @@
  * @module
  */
 import type { Buffer } from "node:buffer";
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import type { ReadStream, WriteStream } from "node:tty";
@@ -25,6 +25,15 @@ export interface TerminalInputOptions {
   readonly complete: (line: string) => readonly string[];
   /** Told about Ctrl-C. */
   readonly onInterrupt: () => void;
+}
+
+/** The line editor, with what it lets others change. */
+interface Editor extends Omit<Interface, "line" | "cursor"> {
+  line: string;
+  cursor: number;
+  /** Rows that it goes up before it draws its line anew. */
+  prevRows?: number;
+  history?: string[];
 }
 
 /** Reads from a terminal in raw mode until it is closed. */
@@ -59,7 +68,7 @@ export function createTerminalInput(options: TerminalInputOptions): LineInput {
     removeHistoryDuplicates: true,
     escapeCodeTimeout: ESCAPE_MS,
     completer: (line: string): [string[], string] => [[...complete(line)], line],
-  }) as ReturnType<typeof createInterface> & { history?: string[] };
+  }) as Editor;
   stdin.setRawMode(true);
   stdout.write(PASTE_ON);
 
@@ -83,6 +92,13 @@ export function createTerminalInput(options: TerminalInputOptions): LineInput {
     take?.(null);
   });
 
+  /** Takes the prompt and what is typed behind it off the screen; it is still being typed. */
+  const hide = () => {
+    const { rows } = editor.getCursorPos();
+    stdout.write(`${rows > 0 ? `\x1b[${rows}A` : ""}\r\x1b[J`);
+    editor.prevRows = 0;
+  };
+
   return {
     async next({ prompt, fresh, signal }) {
       signal.throwIfAborted();
@@ -93,6 +109,9 @@ export function createTerminalInput(options: TerminalInputOptions): LineInput {
       }
       if (ended) return null;
       const line = new Promise<string | null>((resolve) => take = resolve);
+      // What was begun is no part of an answer, and goes on behind it.
+      const { line: begun, cursor } = editor;
+      if (fresh) Object.assign(editor, { line: "", cursor: 0 });
       editor.setPrompt(prompt);
       editor.prompt(true);
       try {
@@ -100,10 +119,25 @@ export function createTerminalInput(options: TerminalInputOptions): LineInput {
         // Answers are not worth recalling.
         if (fresh && text !== null && editor.history?.[0] === text) editor.history.shift();
         return text;
+      } catch (thrown) {
+        if (!closed) hide();
+        if (fresh) Object.assign(editor, { line: "", cursor: 0 });
+        throw thrown;
       } finally {
         take = undefined;
         editor.setPrompt("");
+        if (fresh && begun !== "") {
+          const more = editor.line;
+          const at = more === "" ? cursor : begun.length + editor.cursor;
+          Object.assign(editor, { line: begun + more, cursor: at });
+        }
       }
+    },
+    above(write) {
+      const asking = take !== undefined && !closed;
+      if (asking) hide();
+      write();
+      if (asking) editor.prompt(true);
     },
     close() {
       if (closed) return;

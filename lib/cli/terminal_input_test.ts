@@ -138,3 +138,82 @@ test("createTerminalInput() leaves the terminal as it found it", async () => {
   assert.equal(raw.at(-1), false);
   assert.equal(shown().split("\x1b[?2004l").length, 2);
 });
+
+test("createTerminalInput() keeps a line that is being typed while something else comes in between", async () => {
+  const { input, type, settled, shown } = terminal();
+  const away = new AbortController();
+  const line = input.next({ ...prompt, signal: away.signal });
+  type("half a pro");
+  await settled();
+  away.abort(new Error("in between"));
+  await assert.rejects(line, /in between/u);
+  await settled();
+  // The prompt is taken off the screen, whole.
+  assert.ok(shown().endsWith("half a pro\r\x1b[J"), JSON.stringify(shown()));
+  const again = input.next(prompt);
+  await settled();
+  assert.ok(shown().split("\r\x1b[J")[1]?.includes("> half a pro"), JSON.stringify(shown()));
+  type("mpt\r");
+  assert.equal(await again, "half a prompt");
+  input.close();
+});
+
+test("createTerminalInput() takes every row of a long line off the screen, and none above", async () => {
+  const { input, type, settled, shown } = terminal();
+  const away = new AbortController();
+  const line = input.next({ ...prompt, signal: away.signal });
+  type("x".repeat(200));
+  await settled();
+  away.abort(new Error("in between"));
+  await assert.rejects(line, /in between/u);
+  await settled();
+  assert.ok(shown().endsWith("x\x1b[2A\r\x1b[J"), JSON.stringify(shown()));
+  const before = shown().length;
+  const again = input.next(prompt);
+  await settled();
+  assert.ok(shown().length > before && !shown().startsWith("\x1b[2A", before));
+  type("\r");
+  assert.equal(await again, "x".repeat(200));
+  input.close();
+});
+
+test("createTerminalInput() asks for an answer on a fresh line, and goes on with what was begun", async () => {
+  const { input, type, settled } = terminal();
+  const away = new AbortController();
+  const line = input.next({ ...prompt, signal: away.signal });
+  type("run the tests");
+  await settled();
+  away.abort(new Error("in between"));
+  await assert.rejects(line, /in between/u);
+  const answer = input.next(question);
+  type("y\r");
+  assert.equal(await answer, "y");
+  const withdrawn = new AbortController();
+  const second = input.next({ ...question, signal: withdrawn.signal });
+  type("nev");
+  await settled();
+  withdrawn.abort(new Error("withdrawn"));
+  await assert.rejects(second, /withdrawn/u);
+  const again = input.next(prompt);
+  type(" again\r");
+  assert.equal(await again, "run the tests again");
+  input.close();
+});
+
+test("createTerminalInput() shows something above the line that is being typed", async () => {
+  const { input, type, settled, shown } = terminal();
+  const say = (text: string) => input.above(() => void (said += text));
+  let said = "";
+  say("before");
+  const line = input.next(prompt);
+  type("half");
+  await settled();
+  const before = shown().length;
+  say(" between");
+  await settled();
+  assert.equal(said, "before between");
+  assert.ok(shown().startsWith("\r\x1b[J", before) && shown().slice(before).includes("> half"));
+  type("\r");
+  assert.equal(await line, "half");
+  input.close();
+});

@@ -31,10 +31,7 @@ export function createUserAsker(options: UserAskerOptions): AskUser {
       }
       return readUserAnswer(line, question.options);
     } catch (thrown) {
-      if (signal.aborted) {
-        renderer.lines("");
-        return { kind: "cancelled" };
-      }
+      if (signal.aborted) return { kind: "cancelled" };
       return { kind: "unavailable", reason: `the question could not be asked: ${thrown}` };
     }
   };

@@ -19,7 +19,7 @@ async function ask(
     lineTyped: () => {},
   } as unknown as Renderer;
   const asker = createUserAsker({
-    input: { next, close: () => {} },
+    input: { next, above: (write) => write(), close: () => {} },
     renderer,
     paint: createPaint(false),
   });
