@@ -14,11 +14,9 @@ import { approvalOf } from "./approval_modes.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { definitionNameError } from "./definition_name.ts";
 import { readModel } from "./definition_model.ts";
+import type { Dialect } from "./dialect.ts";
 import { READ_ONLY_TOOLS } from "./subagent_tools.ts";
 import { readToolEntries, splitEntries, type ToolListKey } from "./tool_entries.ts";
-
-/** Whose form a file has. */
-export type Dialect = "mm" | "qwen" | "claude";
 
 /** What a definition says, without its text and its place. */
 export type DefinitionFields = Omit<AgentDefinition, "source" | "prompt" | "version">;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AgentDefinition } from "./definition.ts";
-import type { Dialect } from "./definition_fields.ts";
+import type { Dialect } from "./dialect.ts";
 import { readLines, readText } from "./testing.ts";
 
 const DIALECTS: readonly Dialect[] = ["mm", "qwen", "claude"];

@@ -4,7 +4,7 @@
  * @module
  */
 import { quotable } from "../config/problems.ts";
-import type { Dialect } from "./definition_fields.ts";
+import type { Dialect } from "./dialect.ts";
 
 /** The model, absent for the one in use, and a note where that is not what the file says. */
 export interface DefinitionModel {

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { AgentDefinition, DefinitionFault } from "./definition.ts";
 import type { DefinitionPlaces } from "./definition_folders.ts";
-import type { Dialect } from "./definition_fields.ts";
+import type { Dialect } from "./dialect.ts";
 import { parseDefinition } from "./read_definition.ts";
 
 /** Directories that are removed after the test. */

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { definitionsCommand } from "./agents_command.ts";
+import { openDefinitionBook } from "./definition_book.ts";
+import { type DefinitionDirs, inDefinitionDirs } from "./testing.ts";
+
+const signal = new AbortController().signal;
+
+async function command({ places }: DefinitionDirs, rest: string) {
+  const book = await openDefinitionBook(places);
+  return await definitionsCommand({ rest, book, places, signal });
+}
+
+test("the list has source, tools, model and notes of each definition, and the faults", async () => {
+  await inDefinitionDirs(async (dirs) => {
+    const claude = await dirs.define(
+      "foreign",
+      "home/.claude/agents/f.md",
+      "tools: Read, WebSearch\nmodel: m\n",
+    );
+    const mine = await dirs.define(
+      "mine",
+      "home/project/.mm/agents/m.md",
+      "disallowedTools: [bash]\n",
+    );
+    const broken = await dirs.write("home/project/.mm/agents/b.md", "x");
+    const { ok, text } = await command(dirs, "");
+    assert.ok(ok);
+    assert.equal(
+      text,
+      [
+        "explore - Searches and reads the project to answer a question; changes nothing",
+        "  built in; tools: read, glob, grep, ls",
+        "foreign - in home/.claude/agents/f.md",
+        `  ${claude} (user, written for Claude Code); tools: read; model: m`,
+        '  "tools": mm has no tool like "WebSearch"',
+        "general-purpose - Does a task of several steps on its own, with all tools",
+        "  built in; tools: all",
+        "mine - in home/project/.mm/agents/m.md",
+        `  ${mine} (project); tools: all but bash`,
+        `The definition "${broken}" has no front matter: its first line must be "---", with the keys ` +
+        "below it",
+      ].join("\n"),
+    );
+  });
+});
+
+test("show has everything about a definition, its prompt included", async () => {
+  await inDefinitionDirs(async (dirs) => {
+    const path = await dirs.define(
+      "some",
+      "home/project/.qwen/agents/s.md",
+      "tools: [read]\nmodel: m\nmaxTurns: 5\nrunConfig: {max_time_minutes: 2}\nbackground: false\n" +
+        "effort: high\n",
+    );
+    assert.deepEqual(await command(dirs, "show SOME"), {
+      ok: true,
+      text: [
+        "some - in home/project/.qwen/agents/s.md",
+        `from: ${path} (project, written for Qwen Code)`,
+        "tools: read",
+        "model: m",
+        "longest run: 5 model requests, 2 min",
+        "in the background: no",
+        'note: "effort" is not honoured: the reasoning of the configuration holds',
+        "",
+        "Lies in home/project/.qwen/agents/s.md.",
+      ].join("\n"),
+    });
+    const { ok, text } = await command(dirs, "show nobody");
+    assert.ok(!ok && text.startsWith('There is no subagent "nobody"; the names are'));
+  });
+});
+
+test("create and set write what a person types", async () => {
+  await inDefinitionDirs(async (dirs) => {
+    const project = join(dirs.places.cwd, ".mm", "agents", "helper.md");
+    assert.deepEqual(await command(dirs, "create helper  Helps with the rest "), {
+      ok: true,
+      text: `Wrote "${project}". Say in it how the subagent works; it can be used at once.`,
+    });
+    assert.match(await readFile(project, "utf8"), /^description: Helps with the rest$/mu);
+    const user = await command(dirs, "create mine user Helps everywhere");
+    assert.ok(user.ok && user.text.includes(join(dirs.path, "config", "mm", "agents", "mine.md")));
+    const set = await command(dirs, "set helper tools read, grep");
+    assert.ok(set.ok && set.text.includes("\ntools: read, grep\n"));
+    assert.match(await readFile(project, "utf8"), /^tools: \[read, grep\]$/mu);
+  });
+});
+
+test("what is missing or wrong is said, with how the command is used", async () => {
+  await inDefinitionDirs(async (dirs) => {
+    for (
+      const [rest, words] of [
+        ["delete x", /^\/agents does not know "delete": \/agents show <name>, /u],
+        ["show", /^\/agents show needs the name of a subagent: /u],
+        ["create", /^\/agents create needs the name/u],
+        ["create x1", /say after its name what it is for/u],
+        ["set explore", /^Cannot set the field ""/u],
+      ] as const
+    ) {
+      const { ok, text } = await command(dirs, rest);
+      assert.ok(!ok, rest);
+      assert.match(text, words);
+    }
+  });
+});

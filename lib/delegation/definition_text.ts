@@ -1,0 +1,74 @@
+/**
+ * Definitions as a person reads them: the list of `/agents`, and one of them whole.
+ *
+ * @module
+ */
+import { oneLine } from "../base/cut.ts";
+import { formatDuration } from "../base/duration.ts";
+import type { AgentDefinition, DefinitionFault } from "./definition.ts";
+
+/** UTF-16 units of a description in the list. */
+const DESCRIPTION_LENGTH = 200;
+
+const DIALECTS = { mm: "", qwen: ", written for Qwen Code", claude: ", written for Claude Code" };
+
+const SCOPES = { project: "project", listed: "agents.paths", user: "user" };
+
+/** What the definitions of a session are; what `DefinitionBook.current()` returns. */
+export interface ListedDefinitions {
+  readonly definitions: readonly AgentDefinition[];
+  readonly faults: readonly DefinitionFault[];
+}
+
+/** Returns the list: each with its source, tools, model and what of it is not done; then the faults. */
+export function definitionsText({ definitions, faults }: ListedDefinitions): string {
+  return [
+    ...definitions.map((definition) =>
+      [
+        `${definition.name} - ${oneLine(definition.description, DESCRIPTION_LENGTH)}`,
+        `  ${
+          [
+            sourceText(definition),
+            `tools: ${toolsText(definition)}`,
+            ...(definition.model === undefined ? [] : [`model: ${definition.model}`]),
+          ].join("; ")
+        }`,
+        ...definition.notes.map((note) => `  ${note}`),
+      ].join("\n")
+    ),
+    ...faults.map(({ reason }) => reason),
+  ].join("\n");
+}
+
+/** Returns everything about a definition, its prompt included. */
+export function definitionText(definition: AgentDefinition): string {
+  const { name, description, model, maxTurns, maxTimeMs, background, notes, prompt } = definition;
+  const limits = [
+    ...(maxTurns === undefined ? [] : [`${maxTurns} model requests`]),
+    ...(maxTimeMs === undefined ? [] : [formatDuration(maxTimeMs)]),
+  ];
+  return [
+    `${name} - ${description}`,
+    `from: ${sourceText(definition)}`,
+    `tools: ${toolsText(definition)}`,
+    `model: ${model ?? "the one in use"}`,
+    `longest run: ${limits.length === 0 ? "no limit of its own" : limits.join(", ")}`,
+    `in the background: ${
+      background === undefined ? "as the configuration says" : background ? "yes" : "no"
+    }`,
+    ...notes.map((note) => `note: ${note}`),
+    "",
+    prompt,
+  ].join("\n");
+}
+
+function sourceText({ source }: AgentDefinition): string {
+  if (source.kind === "builtin") return "built in";
+  return `${source.path} (${SCOPES[source.scope]}${DIALECTS[source.dialect]})`;
+}
+
+function toolsText({ tools, withoutTools }: AgentDefinition): string {
+  const but = withoutTools.length === 0 ? "" : ` but ${withoutTools.join(", ")}`;
+  if (tools === undefined) return `all${but}`;
+  return tools.length === 0 ? "none" : tools.join(", ") + but;
+}

@@ -1,0 +1,201 @@
+/**
+ * Writing definitions for a person: a new file, or one field of a file. Only files of mm are changed.
+ *
+ * @module
+ */
+import { mkdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { stringify } from "yaml";
+import { messageOf, UserError } from "../base/errors.ts";
+import { didYouMean } from "../base/nearest.ts";
+import { quotable } from "../config/problems.ts";
+import { atomicWrite } from "../tools/atomic_write.ts";
+import type { AgentDefinition } from "./definition.ts";
+import { openDefinitionBook } from "./definition_book.ts";
+import type { DefinitionPlaces } from "./definition_folders.ts";
+import { definitionNameError } from "./definition_name.ts";
+import { definitionTemplate } from "./definition_template.ts";
+import { type DefinitionFile, parseDefinition } from "./read_definition.ts";
+import { replaceField } from "./replace_field.ts";
+import { splitEntries } from "./tool_entries.ts";
+
+/** Fields that can be set one by one. */
+export const EDITABLE_FIELDS = [
+  "description",
+  "tools",
+  "disallowedTools",
+  "model",
+  "maxTurns",
+  "background",
+] as const;
+
+/** A field that can be set. */
+export type EditableField = (typeof EDITABLE_FIELDS)[number];
+
+/** Options of {@linkcode createDefinition}. */
+export interface CreateDefinitionOptions {
+  readonly name: string;
+  readonly description: string;
+  /** In the project, or for all projects of the user. */
+  readonly scope: "project" | "user";
+  /** Its system prompt. @default {a line that says what stands there} */
+  readonly prompt?: string;
+  readonly places: DefinitionPlaces;
+}
+
+/**
+ * Writes a commented file with a new definition.
+ *
+ * @returns its path.
+ * @throws {UserError} when the name cannot be one, is taken, or the file cannot be written.
+ */
+export async function createDefinition(options: CreateDefinitionOptions): Promise<string> {
+  const { name, description, scope, prompt, places } = options;
+  const error = definitionNameError(name);
+  if (error !== undefined) throw new UserError(`Cannot create the subagent: ${error}`);
+  if (description.trim() === "") {
+    throw new UserError(`Cannot create the subagent "${name}": say after its name what it is for`);
+  }
+  const taken = await findDefinition(name, places);
+  if (taken?.source.kind === "file" && comesFirst(taken.source, scope)) {
+    throw new UserError(
+      `Cannot create the subagent "${name}": "${taken.source.path}" defines it already`,
+    );
+  }
+  const base = scope === "project" ? join(places.cwd, ".mm") : join(places.configDir, "mm");
+  const path = join(base, "agents", `${name}.md`);
+  const text = definitionTemplate({
+    name,
+    description,
+    ...(prompt === undefined ? {} : { prompt }),
+  });
+  const read = parseDefinition(text, { kind: "file", path, dialect: "mm", scope });
+  if ("fault" in read) throw new UserError(read.fault.reason);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    // A file that stands there is never written over, whatever is in it.
+    await writeFile(path, text, { flag: "wx" });
+  } catch (cause) {
+    const exists = cause instanceof Error && "code" in cause && cause.code === "EEXIST";
+    const why = exists ? "it exists already" : messageOf(cause);
+    throw new UserError(`Cannot write "${path}": ${why}`, { cause });
+  }
+  return path;
+}
+
+/** Options of {@linkcode setDefinitionField}. */
+export interface SetDefinitionFieldOptions {
+  readonly name: string;
+  readonly field: string;
+  /** As it was typed; empty to remove the field. Names of tools with commas; `none` for no tool. */
+  readonly value: string;
+  readonly places: DefinitionPlaces;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Changes one field of a definition; all else in its file stays as it is, byte for byte.
+ *
+ * @returns the definition as it is now.
+ * @throws {UserError} when there is no such definition of mm's, or the value cannot be used.
+ */
+export async function setDefinitionField(
+  options: SetDefinitionFieldOptions,
+): Promise<AgentDefinition> {
+  const { name, value, places, signal } = options;
+  const field = fieldOf(options.field);
+  const definition = await findDefinition(name, places);
+  if (definition === undefined) throw new UserError(await whyNone(name, places));
+  const source = ownFile(definition);
+  const cannot = (why: string, cause?: unknown) =>
+    new UserError(`Cannot set "${field}" of "${definition.name}": ${why}`, { cause });
+  const path = await realpath(source.path);
+  const like = await stat(path);
+  const bytes = await readFile(path);
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const replaced = replaceField(text, field, yamlOf(field, value));
+  if ("error" in replaced) throw cannot(replaced.error);
+  const read = parseDefinition(replaced.text.replace(/^\ufeff/u, ""), source);
+  if ("fault" in read) throw cannot(read.fault.reason);
+  // What a person sets is not to be left out silently: a tool that there is not, a model of others.
+  const notes = read.definition.notes.filter((note) => !definition.notes.includes(note));
+  if (notes.length > 0) throw cannot(notes.join("; "));
+  if (read.definition.name !== definition.name) throw cannot(`change the file "${path}" itself`);
+  await atomicWrite(path, new TextEncoder().encode(replaced.text), {
+    like,
+    verify: async () => {
+      if (!(await readFile(path)).equals(bytes)) throw cannot("its file was changed meanwhile");
+    },
+    signal,
+  }).catch((cause: unknown) => {
+    if (cause instanceof UserError || signal.aborted) throw cause;
+    throw cannot(messageOf(cause), cause);
+  });
+  return read.definition;
+}
+
+/** Whether a definition counts at least as much as the one that is to be written. */
+function comesFirst({ dialect, scope }: DefinitionFile, wanted: "project" | "user"): boolean {
+  const own = scope === wanted && dialect === "mm";
+  return wanted === "project" ? own : own || scope !== "user";
+}
+
+function fieldOf(name: string): EditableField {
+  const field = EDITABLE_FIELDS.find((known) => known === name);
+  if (field !== undefined) return field;
+  const hint = didYouMean(name, EDITABLE_FIELDS);
+  throw new UserError(
+    `Cannot set the field "${quotable(name)}"${
+      hint === "" ? `; the fields are ${EDITABLE_FIELDS.join(", ")}` : hint
+    }`,
+  );
+}
+
+function ownFile({ name, source }: AgentDefinition): DefinitionFile {
+  if (source.kind === "builtin") {
+    throw new UserError(
+      `Cannot change the subagent "${name}", which is built in; create one of that name to take its place`,
+    );
+  }
+  if (source.dialect !== "mm") {
+    throw new UserError(
+      `Cannot change the subagent "${name}": "${source.path}" was written for another program; ` +
+        "change the file itself, or create one of that name to take its place",
+    );
+  }
+  return source;
+}
+
+async function findDefinition(
+  name: string,
+  places: DefinitionPlaces,
+): Promise<AgentDefinition | undefined> {
+  const found = await (await openDefinitionBook(places)).find(name);
+  return "definition" in found ? found.definition : undefined;
+}
+
+async function whyNone(name: string, places: DefinitionPlaces): Promise<string> {
+  const found = await (await openDefinitionBook(places)).find(name);
+  return "error" in found ? found.error : `The definition of "${quotable(name)}" was just changed`;
+}
+
+/** Returns a value as it stands in the file, on one line; `undefined` for none. */
+function yamlOf(field: EditableField, typed: string): string | undefined {
+  const value = typed.trim();
+  if (value === "") return undefined;
+  const written = (of: unknown) =>
+    stringify(of, { lineWidth: 0, blockQuote: false, collectionStyle: "flow" }).trimEnd();
+  switch (field) {
+    case "tools":
+    case "disallowedTools": {
+      const names = value === "none" ? [] : splitEntries(value.replaceAll(/[[\]"']/gu, "")) ?? [];
+      return `[${names.map(written).join(", ")}]`;
+    }
+    case "maxTurns":
+      return /^\d+$/u.test(value) ? value : written(value);
+    case "background":
+      return value === "true" || value === "false" ? value : written(value);
+    default:
+      return written(value.replaceAll(/\s+/gu, " "));
+  }
+}
