@@ -19,6 +19,7 @@ import {
   type ModelServer,
   onUser,
   type RecordedRequest,
+  type Reply,
   type Rule,
 } from "./support/model_server.ts";
 import { oneAgent } from "./support/one_agent.ts";
@@ -59,20 +60,21 @@ interface Stage {
 function withConversation(
   reply: readonly Rule[],
   body: (stage: Stage) => Promise<void>,
-  keys: Keys = {},
+  options: { readonly keys?: Keys; readonly hello?: Reply } = {},
 ): Promise<void> {
+  const { keys = {}, hello = { reasoning: "A greeting.", text: "Hello! 👋" } } = options;
   return withProject(async (p) => {
     await p.write("colours.txt", "red\n");
     await p.write("AGENTS.md", "Be kind.");
     const server = await oneAgent(p, [
-      onUser("Hello", { reasoning: "A greeting.", text: "Hello! 👋" }),
+      onUser("Hello", hello),
       (request) =>
         request.lastUser === "Colours" && request.last.role === "user"
-          ? { reasoning: "Which?", text: "I look.", toolCalls: CALLS }
+          ? { ...usageOf(hello), reasoning: "Which?", text: "I look.", toolCalls: CALLS }
           : undefined,
       (request) =>
         request.last.role === "tool" && request.last.text.startsWith("Wrong arguments")
-          ? { text: "Red." }
+          ? { ...usageOf(hello), text: "Red." }
           : undefined,
       ...reply,
     ], { yolo: true, temperature: 0.5, maxTokens: 1000, sendReasoning: true, ...keys });
@@ -122,6 +124,10 @@ function withConversation(
       },
     });
   });
+}
+
+function usageOf({ usage }: Reply): Pick<Reply, "usage"> {
+  return usage === undefined ? {} : { usage };
 }
 
 /** The text of a conversation's file that a fork saves. */
@@ -210,6 +216,8 @@ test("what a fork may not run is refused before anybody is asked, and it goes on
   withConversation([
     inOrder(
       { toolCalls: [bash("echo no"), { name: "Agent", arguments: {} }] },
+      // More than ten that could not run at all would end the turn.
+      { toolCalls: Array.from({ length: 11 }, (_, n) => bash(`echo ${n}`)) },
       { toolCalls: [{ name: "read", arguments: { path: "colours.txt" } }] },
       { toolCalls: [{ name: "nonsense", arguments: {} }, { name: "mcp__x__y", arguments: {} }] },
       { text: "Done." },
@@ -232,6 +240,7 @@ test("what a fork may not run is refused before anybody is asked, and it goes on
     assert.equal(child.permissions.length, 0);
     const results = (server.requests.at(-1)?.messages ?? []).filter((m) => m.role === "tool")
       .slice(3).map(textOfMessage);
+    assert.ok(results.splice(2, 11).every((text) => text.startsWith("Not run: this fork may")));
     assert.match(results[0] ?? "", /^Not run: this fork may run only read, agent, mcp__\*/u);
     assert.match(results[1] ?? "", /^Not run: a fork starts and leads no agents/u);
     assert.equal(results[2], "1\tred");
@@ -240,7 +249,9 @@ test("what a fork may not run is refused before anybody is asked, and it goes on
       results[4] ?? "",
       /"mcp__x__y" is declared, but whatever provides it is not there/u,
     );
-    assert.deepEqual(child.toolCalls(id).map((call) => [call.title, call.status]), [
+    const shown = child.toolCalls(id).map((call) => [call.title, call.status]);
+    shown.splice(2, 11);
+    assert.deepEqual(shown, [
       ["bash may not run here", "failed"],
       ["agent may not run here", "failed"],
       ["colours.txt", "completed"],
@@ -304,6 +315,11 @@ test("a fork saves what comes then, unless it is told not to", () =>
       "assistant: Forked.",
       "user: More",
     ]);
+    // One that is being closed is gone on with once it is.
+    const closing = later.request("session/close", { sessionId: kept });
+    await load(later, stage, { id: kept, fork });
+    await closing;
+    await later.prompt(kept, "Even more");
   }));
 
 test("where subagents save is told to the subagent alone, and without it nothing is saved", () =>
@@ -339,4 +355,23 @@ test("the model of a session is named as its server names it, and the reply tell
     await choose("test-model");
     await child.prompt(id, TASK);
     assert.equal(server.requests.at(-1)?.model, "test-model");
+  }));
+
+test("a history that fitted is not compressed because an estimate says that it does not", () =>
+  withConversation([always({ text: "Forked." })], async (stage) => {
+    const { server, asked, opening, copy, child: start } = stage;
+    const child = await start();
+    const id = copy();
+    await load(child, stage, { id, fork: opening });
+    const before = server.requests.length;
+    await child.prompt(id, TASK);
+    assert.equal(server.requests.length, before + 1);
+    assert.ok(server.requests.at(-1)?.raw.startsWith(open(asked)));
+  }, {
+    keys: { contextWindow: 8000 },
+    // The server counts half of what an estimate gives: more than the threshold, and less than it.
+    hello: {
+      text: "Well. ".repeat(4000),
+      usage: { prompt_tokens: 3500, completion_tokens: 100 },
+    },
   }));

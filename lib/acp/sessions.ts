@@ -81,6 +81,8 @@ interface Opening {
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #open = new Map<string, AgentSession>();
+  /** Those that are being closed: who goes on with one waits until its file is free. */
+  readonly #closing = new Map<string, Promise<void>>();
 
   /** Creates an empty table. */
   constructor(options: SessionsOptions) {
@@ -165,6 +167,7 @@ export class Sessions {
     await checkDirectory(params.cwd);
     // An editor that asks again has lost what it had.
     if (this.#open.has(sessionId)) await this.close(sessionId);
+    await this.#closing.get(sessionId);
     try {
       return await this.#start(params, { ...options, id: sessionId });
     } catch (error) {
@@ -264,7 +267,11 @@ export class Sessions {
   async close(id: string): Promise<void> {
     const session = this.get(id);
     this.#open.delete(id);
-    await session.close();
+    const closing = session.close().finally(() => {
+      if (this.#closing.get(id) === closing) this.#closing.delete(id);
+    });
+    this.#closing.set(id, closing);
+    await closing;
   }
 
   /** Closes all sessions. */
