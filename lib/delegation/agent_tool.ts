@@ -87,5 +87,6 @@ function descriptionOf(options: AgentToolOptions): string {
     `- ${name}: ${oneLine(description, MAX_DESCRIPTION)}`
   );
   if (offer.forks) types.push(`- ${FORK}: a copy of you that knows this conversation`);
-  return `${parts.join(" ")}\nsubagent_type (default ${DEFAULT_TYPE}):\n${types.join("\n")}`;
+  const list = types.length === 0 ? "" : `:\n${types.join("\n")}`;
+  return `${parts.join(" ")}\nsubagent_type (default ${DEFAULT_TYPE})${list}`;
 }

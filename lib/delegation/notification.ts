@@ -25,8 +25,8 @@ export interface Notification {
 const OPEN = "<task-notification>";
 const CLOSE = "</task-notification>";
 
-/** The elements of a notification. */
-const OWN_TAGS = /<(?=\/?(?:task-notification|task|description|result|remaining)\b)/giu;
+/** The elements of a notification, also as a model might read them over a blank. */
+const OWN_TAGS = /<(?=\s*\/?\s*(?:task-notification|task|description|result|remaining)\b)/giu;
 
 /**
  * Returns the message for some ends.
