@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { oneLine } from "../base/cut.ts";
 import { messageOf } from "../base/errors.ts";
 import type { RunGit } from "./git.ts";
+import { GitRefusal } from "./git_calls.ts";
 import { type Checkout, findCheckout } from "./git_checkout.ts";
 import { linkedTree } from "./git_registry.ts";
 import { inspectWorktree } from "./inspect_worktree.ts";
@@ -49,7 +50,7 @@ export function createGitWorktrees(options: GitWorktreesOptions): Worktrees {
         return { worktree };
       } catch (error) {
         signal.throwIfAborted();
-        return { error: `no worktree can be made: ${messageOf(error)}` };
+        return { error: notMade(error) };
       }
     },
     async release(worktree) {
@@ -85,6 +86,15 @@ export function createGitWorktrees(options: GitWorktreesOptions): Worktrees {
       }
     },
   };
+}
+
+function notMade(error: unknown): string {
+  const advice = error instanceof GitRefusal && error.advice !== undefined
+    ? `${error.advice}, or `
+    : "";
+  return `no worktree can be made: ${
+    messageOf(error)
+  }; ${advice}start the subagent without "isolation"`;
 }
 
 function notUsable(path: string, error: unknown): string {
