@@ -66,6 +66,8 @@ export interface RunRecordsOptions {
 export class RunRecords {
   readonly #options: RunRecordsOptions;
   #told = false;
+  /** Where the last line was written. */
+  #file: string | undefined;
 
   /** Creates it; nothing is written. */
   constructor(options: RunRecordsOptions) {
@@ -78,8 +80,10 @@ export class RunRecords {
     try {
       const file = path();
       if (file === undefined) return;
-      // On one line, in one write: what a crash tears is the last line only.
-      appendFileSync(file, `${redact(JSON.stringify(savedRun(run)))}\n`, { mode: 0o600 });
+      // On one line, in one write: what a crash tears is the last line only, and no later one.
+      const before = file === this.#file ? "" : "\n";
+      appendFileSync(file, `${before}${redact(JSON.stringify(savedRun(run)))}\n`, { mode: 0o600 });
+      this.#file = file;
     } catch (error) {
       if (!this.#told) onTrouble(error);
       this.#told = true;
