@@ -12,9 +12,9 @@ import type { Worktrees } from "./worktree.ts";
 
 /** What the answer depends on. */
 export interface BlockedSetup {
-  readonly pool: AgentPool;
-  readonly children: SubagentChildren;
-  readonly worktrees: Worktrees | undefined;
+  readonly pool: Pick<AgentPool, "runs">;
+  readonly children: Pick<SubagentChildren, "runs">;
+  readonly worktrees: Pick<Worktrees, "alive"> | undefined;
   /** The session's directory, absolute. */
   readonly cwd: string;
   /** Whether subagents save their conversations. */
