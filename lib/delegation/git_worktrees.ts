@@ -42,8 +42,29 @@ export function createGitWorktrees(options: GitWorktreesOptions): Worktrees {
   const { run, newName, now = Date.now } = options;
   /** Those of this process, which no sweep touches. */
   const own = new Set<string>();
+  /** Directories of sessions whose repository was swept. */
+  const swept = new Set<string>();
+  const sweep: Worktrees["sweep"] = async ({ cwd, signal }) => {
+    try {
+      const home = await findCheckout(run, { cwd, signal });
+      const folder = await realpath(worktreeFolder(options, home));
+      for (const name of (await readdir(folder)).filter(isWorktreeName)) {
+        const path = join(folder, name);
+        if (own.has(path)) continue;
+        const { mtimeMs } = await lstat(path);
+        if (now() - mtimeMs < SWEEP_AGE_MS) continue;
+        await sweepOne({ run, home, path, name, signal }).catch(() => {});
+      }
+    } catch {
+      // It is tried again by the next process; what is there does no harm.
+    }
+  };
   return {
     async create({ cwd, signal }) {
+      if (!swept.has(cwd)) {
+        swept.add(cwd);
+        await sweep({ cwd, signal });
+      }
       try {
         const worktree = await makeWorktree({ run, places: options, newName, cwd, signal });
         own.add(worktree.path);
@@ -70,21 +91,7 @@ export function createGitWorktrees(options: GitWorktreesOptions): Worktrees {
       }
     },
     alive: (worktree) => isAlive(run, worktree),
-    async sweep({ cwd, signal }) {
-      try {
-        const home = await findCheckout(run, { cwd, signal });
-        const folder = await realpath(worktreeFolder(options, home));
-        for (const name of (await readdir(folder)).filter(isWorktreeName)) {
-          const path = join(folder, name);
-          if (own.has(path)) continue;
-          const { mtimeMs } = await lstat(path);
-          if (now() - mtimeMs < SWEEP_AGE_MS) continue;
-          await sweepOne({ run, home, path, name, signal }).catch(() => {});
-        }
-      } catch {
-        // It is tried again by the next process; what is there does no harm.
-      }
-    },
+    sweep,
   };
 }
 

@@ -169,6 +169,16 @@ test("a sweep removes what is old and empty, of this repository, and nothing els
     );
   }));
 
+test("the first worktree that a process makes is preceded by a sweep", () =>
+  withRepository(async (r) => {
+    const { path } = await old(r);
+    await r.make();
+    assert.ok(await there(path));
+    const made = await r.others({}).create({ cwd: r.top, signal: never() });
+    assert.ok("worktree" in made);
+    assert.equal(await there(path), false);
+  }));
+
 test("a sweep leaves alone what this process made, and what another repository has", () =>
   withRepository(async (r) => {
     const path = join(r.home, "trees");

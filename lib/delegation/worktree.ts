@@ -54,7 +54,10 @@ export interface Worktrees {
   ): Promise<{ readonly path: string; readonly origin: string } | { readonly error: string }>;
   /** Says whether a worktree that an earlier process made is still there and still one; never rejects. */
   alive(worktree: Worktree): Promise<boolean>;
-  /** Removes what earlier processes left and is provably empty; never rejects. */
+  /**
+   * Removes what earlier processes left and is provably empty; never rejects. The first `create` for a
+   * directory does it by itself.
+   */
   sweep(options: { readonly cwd: string; readonly signal: AbortSignal }): Promise<void>;
 }
 
