@@ -1,5 +1,6 @@
 /**
- * `mm -p`: one turn. The answer goes to stdout, everything else to stderr.
+ * `mm -p`: one turn, and those that follow from what it started in the background. The answer goes to
+ * stdout, everything else to stderr.
  *
  * @module
  */
@@ -8,9 +9,12 @@ import { exitStatusOf } from "../base/ends.ts";
 import type { AskPermission } from "../gate/question.ts";
 import type { CreateSessionOptions } from "../session/types.ts";
 import { beginSession } from "./begin_session.ts";
+import { subagents } from "./deliveries.ts";
+import { finishTurns } from "./finish_turns.ts";
 import { gatherOutput } from "./gathered_output.ts";
 import { onInterruptSignal } from "./interrupt.ts";
 import { createAnswerInput } from "./line_input.ts";
+import { createLastAnswer } from "./last_answer.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
 import type { ModeOptionsOf } from "./mode.ts";
 import { oneAtATime } from "./one_at_a_time.ts";
@@ -18,6 +22,7 @@ import { createPaint, type Paint } from "./paint.ts";
 import { createPermissionAsker } from "./permission_asker.ts";
 import { readStdin } from "./read_stdin.ts";
 import { createRenderer, type Renderer } from "./render.ts";
+import { safeText } from "./safe_text.ts";
 import { createScreen } from "./screen.ts";
 import { createUserAsker } from "./user_asker.ts";
 
@@ -26,7 +31,7 @@ const NOBODY = "nobody is there to answer a permission question: use -yolo, or a
 
 const refuse: AskPermission = () => Promise.resolve({ kind: "unavailable", reason: NOBODY });
 
-/** Runs one turn. Returns the exit status. */
+/** Runs the prompt to its end. Returns the exit status, which is that of the last turn. */
 export async function runPromptMode(
   { mode, options, io, lifetime }: ModeOptionsOf<"prompt">,
 ): Promise<number> {
@@ -47,6 +52,12 @@ export async function runPromptMode(
     verbose: options.verbose,
     cwd,
   });
+  // A person sees every turn as it goes; a script wants the last one's answer.
+  const answer = createLastAnswer({
+    show: renderer.event,
+    aside: (said) => renderer.lines(safeText(said)),
+  });
+  const emit = terminal.stdoutIsTerminal ? renderer.event : answer.event;
   const { composeHost } = await composing;
   const host = await composeHost({
     config,
@@ -66,15 +77,23 @@ export async function runPromptMode(
     saved: options.saved,
     session: {
       cwd,
-      emit: renderer.event,
+      emit,
       ...(someone ? askAt({ renderer, paint, show: gathered.err }) : { askPermission: refuse }),
     },
   });
   const signal = AbortSignal.any([turn.signal, lifetime.signal]);
-  const result = await session.prompt({ text }, { signal });
-  renderer.endTurn(result.end, result.subject);
+  const end = await finishTurns({
+    session,
+    text,
+    signal,
+    onTurn: renderer.endTurn,
+    onFollowed: answer.followed,
+    onWait: (active) => renderer.lines(paint.dim(`Waiting for ${subagents(active)}`)),
+  });
+  answer.end();
+  renderer.endTurn({ kind: "answered" });
   gathered.flush();
-  return exitStatusOf(result.end);
+  return exitStatusOf(end);
 }
 
 /** Puts questions to the person at the terminal, one after the other. */
