@@ -4,13 +4,11 @@
  * @module
  */
 import * as z from "zod";
+import { MAX_CHAIN_DEPTH } from "../platform/ask_depth.ts";
 import { count, flag, group, list, path } from "./fields.ts";
 
 /** Most runs at the same time. */
 const MAX_PARALLEL = 64;
-
-/** Deepest chain of subagents that a file may allow. */
-const MAX_DEPTH = 10;
 
 /** Most folders of definitions. */
 const MAX_PATHS = 50;
@@ -42,7 +40,7 @@ export const delegationKeys = {
       "Whether a subagent runs in the background where neither the call nor its definition says. " +
         "never: none does.",
     ),
-    maxDepth: count({ min: 0, max: MAX_DEPTH }).default(2).describe(
+    maxDepth: count({ min: 0, max: MAX_CHAIN_DEPTH }).default(2).describe(
       "How deep a chain of subagents may be. 1: subagents start none. 0: no delegation.",
     ),
     forks: flag().default(true).describe(

@@ -13,17 +13,20 @@ export const ASK_DEPTH_VARIABLE = "MM_ASK_DEPTH";
 /** The depth that may ask nobody: 0 asks 1, 1 asks 2. */
 export const MAX_ASK_DEPTH = 2;
 
+/** The greatest depth that is told from others; chains of subagents may be longer than those of asks. */
+export const MAX_CHAIN_DEPTH = 10;
+
 /** More ancestors than a real chain has; bounds the walk. */
 const MAX_ANCESTORS = 64;
 
 /**
- * Returns the depth that a variable's value says, from 0 to {@linkcode MAX_ASK_DEPTH}. An unset
+ * Returns the depth that a variable's value says, from 0 to {@linkcode MAX_CHAIN_DEPTH}. An unset
  * variable is 0; anything that is no number of asks counts as the maximum, so that a garbled value
  * never allows more.
  */
 export function parseAskDepth(value: string | undefined): number {
   if (value === undefined) return 0;
-  return /^\d{1,9}$/u.test(value) ? Math.min(Number(value), MAX_ASK_DEPTH) : MAX_ASK_DEPTH;
+  return /^\d{1,9}$/u.test(value) ? Math.min(Number(value), MAX_CHAIN_DEPTH) : MAX_CHAIN_DEPTH;
 }
 
 /** Returns the greatest depth that the contents of `/proc/<pid>/environ` say; see {@linkcode parseAskDepth}. */
@@ -48,7 +51,7 @@ export async function effectiveAskDepth(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const depth = parseAskDepth(env[ASK_DEPTH_VARIABLE]);
-  if (process.platform === "win32" || depth === MAX_ASK_DEPTH) return depth;
+  if (process.platform === "win32" || depth === MAX_CHAIN_DEPTH) return depth;
   const look = process.platform === "linux" ? fromProc : fromPs;
   return Math.max(depth, await look(process.ppid));
 }
@@ -76,7 +79,7 @@ async function fromProc(pid: number): Promise<number> {
 async function fromPs(first: number): Promise<number> {
   let depth = 0;
   let pid = first;
-  for (let step = 0; step < MAX_ANCESTORS && pid > 1 && depth < MAX_ASK_DEPTH; step++) {
+  for (let step = 0; step < MAX_ANCESTORS && pid > 1 && depth < MAX_CHAIN_DEPTH; step++) {
     const ancestor = await ancestorFromPs(pid);
     depth = Math.max(depth, ancestor.depth);
     pid = ancestor.parent;

@@ -3,17 +3,22 @@ import { execFile } from "node:child_process";
 import process from "node:process";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { askDepthOfEnviron, effectiveAskDepth, MAX_ASK_DEPTH, parseAskDepth } from "./ask_depth.ts";
+import {
+  askDepthOfEnviron,
+  effectiveAskDepth,
+  MAX_CHAIN_DEPTH,
+  parseAskDepth,
+} from "./ask_depth.ts";
 import { moduleLiteral, scriptCommand } from "./script_for_tests.ts";
 
 test("parseAskDepth() takes whole numbers and caps them", () => {
-  assert.deepEqual(["0", "1", "2", "3", "999999999"].map(parseAskDepth), [0, 1, 2, 2, 2]);
+  assert.deepEqual(["0", "1", "2", "3", "999999999"].map(parseAskDepth), [0, 1, 2, 3, 10]);
   assert.equal(parseAskDepth(undefined), 0);
 });
 
 test("parseAskDepth() takes anything else as the maximum", () => {
   for (const value of ["", " ", "-1", "NaN", "1e9", "0x0", "1.5", "0 ", "٠", "9999999999", "no"]) {
-    assert.equal(parseAskDepth(value), MAX_ASK_DEPTH, JSON.stringify(value));
+    assert.equal(parseAskDepth(value), MAX_CHAIN_DEPTH, JSON.stringify(value));
   }
 });
 
@@ -47,7 +52,7 @@ test("effectiveAskDepth() is what the environment says, without tricks", async (
   assert.equal(await depthOf('"$@"', undefined), 0);
   assert.equal(await depthOf('"$@"', "1"), 1);
   assert.equal(await depthOf('MM_ASK_DEPTH=2 "$@"', "1"), 2);
-  assert.equal(await depthOf('"$@"', "rubbish"), MAX_ASK_DEPTH);
+  assert.equal(await depthOf('"$@"', "rubbish"), MAX_CHAIN_DEPTH);
 });
 
 for (
