@@ -214,7 +214,7 @@ class Round {
       silenceMs: call === undefined ? silenceMs : Infinity,
       ...(call === undefined ? { taskId: run.id } : { call }),
       onDid: (what) => run.did(what),
-      keep: run.background,
+      keep: true,
       ...(run.resident === undefined ? {} : { resident: run.resident, open: conversationLost }),
       onSession: (resident) => run.resident = resident,
     });
@@ -242,7 +242,7 @@ class Round {
         signal,
         silenceMs: call === undefined ? silenceMs : Infinity,
         callBudgetMs,
-        keep: run.background,
+        keep: true,
         ...(run.resident === undefined ? {} : { resident: run.resident }),
         open: (connection, options) => this.#open(connection, options),
         onSession: (resident) => this.#opened(resident),
@@ -286,6 +286,8 @@ class Round {
       ...(run.background || target.kind === "fork" ? {} : { save: false }),
       ...(target.kind === "fork" ? { fork: forkOpening(target.opening, run.sessionId) } : {}),
     };
+    // What is not saved ends with its process.
+    if (opening.save === false && run.sessionId !== undefined) return await conversationLost();
     const id = run.sessionId ?? (target.kind === "fork" ? target.sessionId : undefined);
     return id === undefined
       ? await connection.newSession({ ...options, opening })
@@ -293,7 +295,7 @@ class Round {
   }
 }
 
-/** An asked agent saves nothing: a session that is gone cannot be gone on with. */
+/** A session that is gone cannot be gone on with where nothing of it is saved. */
 function conversationLost(): Promise<never> {
   const words = "its process ended, and its conversation with it";
   return Promise.reject(new ChildError("agent", words));

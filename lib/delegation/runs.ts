@@ -93,6 +93,7 @@ export class Runs {
       onStarted: () => {},
       onWarning: this.#options.warn,
     });
+    void run.resident?.session.close();
     return { run, result: await this.#settled(run, result) };
   }
 
