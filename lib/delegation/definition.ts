@@ -56,6 +56,8 @@ export interface DefinitionFault {
 export interface DefinitionBook {
   /** The definitions as they were when the session began: what is offered, in a fixed order. */
   readonly offered: readonly AgentDefinition[];
+  /** The files that were none then. */
+  readonly faults: readonly DefinitionFault[];
   /** The definitions as they are now, the files read anew. */
   current(): Promise<{
     readonly definitions: readonly AgentDefinition[];

@@ -23,9 +23,10 @@ interface Reading {
 
 /** Reads the definitions of a session. Never throws for what the folders hold. */
 export async function openDefinitionBook(places: DefinitionPlaces): Promise<DefinitionBook> {
-  const offered = Object.freeze(definitionsOf(await read(places)));
+  const opened = await read(places);
   return {
-    offered,
+    offered: Object.freeze(definitionsOf(opened)),
+    faults: opened.faults,
     async current() {
       const reading = await read(places);
       return { definitions: definitionsOf(reading), faults: reading.faults };

@@ -52,6 +52,8 @@ export interface LaunchSetup {
   readonly forkSource: () => ForkSource;
   /** Saves a copy of a conversation for a fork; returns its id. */
   readonly copy: (messages: readonly Message[]) => Promise<string>;
+  /** Tells the person something. */
+  readonly warn: (text: string) => void;
 }
 
 /** A run that can begin, or why it cannot: a sentence for the model. */
@@ -63,6 +65,8 @@ type Prepared = { readonly start: StartRun; readonly background: boolean } | {
 export class Launcher {
   readonly #setup: LaunchSetup;
   #started = 0;
+  /** The versions of definitions whose notes were told. */
+  readonly #noted = new Set<string>();
 
   /** Creates it; nothing is started. */
   constructor(setup: LaunchSetup) {
@@ -204,7 +208,16 @@ export class Launcher {
       return pool.limit === undefined ? { kind: "entry", agent: name } : { error: pool.limit };
     }
     const found = await book.find(name);
-    return "error" in found ? found : { kind: "definition", definition: found.definition };
+    if ("error" in found) return found;
+    this.#tellNotes(found.definition);
+    return { kind: "definition", definition: found.definition };
+  }
+
+  /** What a definition asks for and does not get, the person is told at its first run. */
+  #tellNotes({ name, version, notes }: AgentDefinition): void {
+    if (notes.length === 0 || this.#noted.has(version)) return;
+    this.#noted.add(version);
+    this.#setup.warn(`The subagent ${name}: ${notes.join("; ")}`);
   }
 
   /** Where a run works: the session's directory, a worktree made for it, or one that there is. */
