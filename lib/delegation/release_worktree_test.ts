@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
-import { never, type TestRepository, there, withRepository } from "./git_testing.ts";
+import { type TestRepository, there, withRepository } from "./git_testing.ts";
 import type { Worktree } from "./worktree.ts";
 
 /** Releases a worktree that must be kept, with its branch, and returns the words. */
