@@ -189,7 +189,7 @@ export class SessionUpdates {
 
   /** Work in the background has no place in the protocol, and between prompts nothing has. */
   #task(event: TaskEvent): void {
-    if (!this.#prompting || event.state === "queued" || event.state === "running") return;
+    if (!this.#prompting || event.state !== "ended") return;
     this.#notice({ type: "notice", severity: "info", text: taskWords(event) });
   }
 

@@ -217,7 +217,7 @@ test("usage is sent when the window is known", () => {
   assert.deepEqual(sent, [{ sessionUpdate: "usage_update", used: 20, size: 100 }]);
 });
 
-test("work in the background is told within a prompt when it ends or asks, and never between prompts", () => {
+test("work in the background is told within a prompt when it ends, and never between prompts", () => {
   const { sent, updates } = collect({ notices: true });
   const task = {
     type: "task",
@@ -228,10 +228,8 @@ test("work in the background is told within a prompt when it ends or asks, and n
   updates.take({ ...task, state: "running" });
   updates.take({ ...task, state: "parked" });
   updates.take({ ...task, state: "ended", end: { kind: "answered" } });
-  const told = [
-    "explore (task-1f09ab) waits for your permission",
-    "explore (task-1f09ab) ended: Look",
-  ].map((title) => ({ sessionUpdate: "notice", severity: "info", title }));
+  const title = "explore (task-1f09ab) ended: Look";
+  const told = [{ sessionUpdate: "notice", severity: "info", title }];
   assert.deepEqual(sent, told);
   updates.end();
   updates.take({ ...task, state: "ended", end: { kind: "cancelled" } });

@@ -178,10 +178,15 @@ export function createRenderer(options: RendererOptions): Renderer {
   }
 
   function task(event: TaskEvent): void {
-    const words = taskWords(event, tasks.get(event.taskId));
+    // What waits for the person has its question on the screen, which says all.
+    if (event.state === "parked") return;
+    const before = tasks.get(event.taskId);
     if (event.state === "ended") tasks.delete(event.taskId);
     else tasks.set(event.taskId, event.state);
-    screen.side.lines(paint.dim(visibleText(`${taskMark(event)} ${words}`)));
+    if (event.state === before) return;
+    screen.side.lines(
+      paint.dim(visibleText(`${taskMark(event.end, event.state)} ${taskWords(event)}`)),
+    );
   }
 
   return {
@@ -267,17 +272,9 @@ function endText(end: End, sentence: string, paint: Paint): string {
   }
 }
 
-function taskMark({ state, end }: TaskEvent): string {
-  switch (state) {
-    case "queued":
-      return "⧗";
-    case "running":
-      return "▸";
-    case "parked":
-      return "?";
-    case "ended":
-      return end === undefined || end.kind === "answered" ? "✓" : "✗";
-  }
+function taskMark(end: End | undefined, state: "queued" | "running" | "ended"): string {
+  if (state === "ended") return end === undefined || end.kind === "answered" ? "✓" : "✗";
+  return state === "queued" ? "⧗" : "▸";
 }
 
 function noticeText(notice: EventOf<"notice">, paint: Paint): string {

@@ -124,7 +124,7 @@ test("createRenderer() shows a change once, cut with the number of lines left ou
   assert.doesNotMatch(asked.shown(), /line 0/u);
 });
 
-test("createRenderer() shows each change of work in the background on one line", () => {
+test("createRenderer() shows each change of work in the background on one line, and no wait that has its question", () => {
   const task = {
     type: "task",
     taskId: "task-1f09ab",
@@ -144,8 +144,6 @@ test("createRenderer() shows each change of work in the background on one line",
     [
       "⧗ explore (task-1f09ab) waits for a slot",
       "▸ explore (task-1f09ab) started: Find\\x1b[2J it",
-      "? explore (task-1f09ab) waits for your permission",
-      "▸ explore (task-1f09ab) goes on",
       "✓ explore (task-1f09ab) ended: Find\\x1b[2J it",
       "▸ explore (task-1f09ab) started: Find\\x1b[2J it",
       "✗ explore (task-1f09ab) failed: no model",

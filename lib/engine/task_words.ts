@@ -16,12 +16,8 @@ const END_WIDTH = 300;
 /** A run in the background changed its state. */
 export type TaskEvent = Extract<EngineEvent, { type: "task" }>;
 
-/**
- * Returns one line about the change, without a mark: `explore (task-1f09ab) started: Find the tests`.
- *
- * @param before the state that was told last; absent for none.
- */
-export function taskWords(event: TaskEvent, before?: TaskEvent["state"]): string {
+/** Returns one line about the change, without a mark: `explore (task-1f09ab) started: Find the tests`. */
+export function taskWords(event: TaskEvent): string {
   const { taskId, agent, description, state, end } = event;
   const who = `${oneLine(agent, DESCRIPTION_WIDTH)} (${taskId})`;
   const what = oneLine(description, DESCRIPTION_WIDTH);
@@ -29,7 +25,7 @@ export function taskWords(event: TaskEvent, before?: TaskEvent["state"]): string
     case "queued":
       return `${who} waits for a slot`;
     case "running":
-      return before === "parked" ? `${who} goes on` : `${who} started: ${what}`;
+      return `${who} started: ${what}`;
     case "parked":
       return `${who} waits for your permission`;
     case "ended":
