@@ -43,15 +43,21 @@ function refused(offered: unknown, reason?: string): RequestPermissionResponse {
   return reason === undefined ? reply : { ...reply, _meta: metaOf({ reason }) };
 }
 
-/** Returns the choice of the first of `kinds` that was offered. */
+/**
+ * Returns the choice of the first of `kinds` that was offered. An id that stands for more than one
+ * option says nothing: it could be taken for the other one.
+ */
 function selected(
   offered: unknown,
   kinds: readonly string[],
 ): RequestPermissionResponse | undefined {
   const options = listOf(offered).map(fieldsOf);
+  const ids = options.map((option) => textOf(option["optionId"]));
   for (const kind of kinds) {
-    const optionId = textOf(options.find((option) => option["kind"] === kind)?.["optionId"]);
-    if (optionId !== undefined) return { outcome: { outcome: "selected", optionId } };
+    const optionId = ids[options.findIndex((option) => option["kind"] === kind)];
+    if (optionId !== undefined && ids.filter((id) => id === optionId).length === 1) {
+      return { outcome: { outcome: "selected", optionId } };
+    }
   }
   return undefined;
 }

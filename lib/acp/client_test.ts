@@ -312,6 +312,41 @@ test("a permission question is answered with the options that were offered", asy
   assert.deepEqual(asked[0], { id: "t1", title: "rm x", input: { command: "rm x" } });
 });
 
+test("an option whose id stands for two options is never chosen", async () => {
+  const { peer, session } = await withAgent({ prompt: () => {} });
+  const option = (kind: string, optionId: string) => ({ kind, optionId, name: kind });
+  const cases: [PermissionAnswer["kind"], object[], string][] = [
+    ["reject_once", [option("reject_once", "x"), option("allow_once", "x")], "cancelled"],
+    ["allow_once", [option("allow_once", "x"), option("allow_always", "x")], "cancelled"],
+    [
+      "allow_once",
+      [option("allow_once", "x"), option("allow_always", "x"), option("reject_once", "no")],
+      "no",
+    ],
+    [
+      "reject_once",
+      [option("reject_once", "x"), option("allow_once", "x"), option("reject_always", "never")],
+      "never",
+    ],
+  ];
+  let next: PermissionAnswer = { kind: "cancelled" };
+  const running = session.prompt("x", {
+    signal: soon(),
+    onUpdate: () => {},
+    onPermission: () => Promise.resolve(next),
+  });
+  const { id } = await peer.find((message) => message["method"] === "session/prompt");
+  for (const [at, [kind, options, expected]] of cases.entries()) {
+    next = { kind } as PermissionAnswer;
+    const params = { sessionId: "s1", toolCall: { toolCallId: "t1" }, options };
+    await peer.send({ id: `q${at}`, method: "session/request_permission", params });
+    const outcome = fieldsOf(fieldsOf((await peer.reply(`q${at}`))["result"])["outcome"]);
+    assert.equal(outcome["optionId"] ?? outcome["outcome"], expected);
+  }
+  await peer.send({ id, result: { stopReason: "end_turn" } });
+  await running;
+});
+
 test("an open question is answered cancelled when the prompt is cancelled; without one nothing is permitted", async () => {
   const { peer, session } = await withAgent({ prompt: () => {} });
   const options = [{ kind: "allow_once", optionId: "yes", name: "Yes" }];

@@ -4,6 +4,7 @@
  * @module
  */
 import type { End } from "../base/ends.ts";
+import { formatDuration } from "../base/duration.ts";
 import { messageOf } from "../base/errors.ts";
 import { Watchdog } from "../engine/watchdog.ts";
 import type { PermissionAnswer } from "../gate/question.ts";
@@ -68,6 +69,8 @@ export interface AskOptions {
   readonly keep?: boolean;
   /** Told which session is prompted, before it is. */
   readonly onSession?: (resident: ResidentSession) => void;
+  /** How long a session may take to open, in milliseconds. @default {SESSION_TIMEOUT_MS} */
+  readonly sessionMs?: number;
 }
 
 /** How an ask went. */
@@ -183,8 +186,9 @@ class Ask {
 
   async #open(running: RunningChild, signal: AbortSignal): Promise<ChildSession> {
     const { agent, child, cwd, resident, open = newSession } = this.#options;
+    const { sessionMs = SESSION_TIMEOUT_MS } = this.#options;
     if (resident?.running === running) return resident.session;
-    const timeout = AbortSignal.timeout(SESSION_TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(sessionMs);
     const either = AbortSignal.any([signal, timeout]);
     try {
       const opening = open(running.connection, { cwd, signal: either });
@@ -192,7 +196,7 @@ class Ask {
     } catch (thrown) {
       if (!timeout.aborted || signal.aborted) throw thrown;
       child.kill();
-      const reason = `it opened no session within ${SESSION_TIMEOUT_MS / 1000} s`;
+      const reason = `it opened no session within ${formatDuration(sessionMs)}`;
       throw new AskError(agent, { kind: "failed", reason, cause: thrown });
     }
   }
@@ -211,7 +215,13 @@ class Ask {
         if (this.#over) return;
         watchdog.touch();
         openCalls.note(update);
-        this.#note(update);
+        try {
+          this.#note(update);
+        } catch (thrown) {
+          // A front end that does not work must not cost the connection and every other ask on it.
+          const reason = `what it did could not be shown: ${messageOf(thrown)}`;
+          this.#stop({ kind: "failed", reason, cause: thrown });
+        }
       },
       onPermission: async (call, permission) => {
         if (this.#over) return { kind: "cancelled" };

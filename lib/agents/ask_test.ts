@@ -189,3 +189,69 @@ test("only an end that leaves a session usable keeps it", async () => {
   };
   assert.equal(await kept(deaf, never.signal), false);
 });
+
+test("an ask that was cancelled before it began starts nobody and sends nothing", async () => {
+  const { agent: child, did } = played(answers("end_turn"));
+  const result = await ask({ ...COMMON, child, signal: AbortSignal.abort() });
+  assert.deepEqual(result.end, { kind: "cancelled" });
+  assert.deepEqual(did, []);
+  assert.equal(child.state, "not started");
+});
+});
+
+test("an agent that opens no session is given up after its time, and its process ended", async () => {
+  const { agent: child, did } = played(answers("end_turn"));
+  const open: OpenSession = () => new Promise(() => {});
+  const { end } = await ask({ ...COMMON, child, open, sessionMs: 20 });
+  assert.deepEqual(
+    { ...end, cause: undefined },
+    { kind: "failed", reason: "it opened no session within 20 ms", cause: undefined },
+  );
+  assert.equal(child.state, "not started");
+  assert.equal((await ask({ ...COMMON, child })).end.kind, "answered");
+  assert.deepEqual(did, ["new s1", "prompt s1: hi", "close s1"]);
+});
+
+test("what an agent does after the end of an ask reaches nobody, and permits nothing", async () => {
+  let late = () => Promise.resolve({ kind: "allow_once" } as { readonly kind: string });
+  let shown = 0;
+  const result = await ask({
+    ...COMMON,
+    child: played((_text, { onUpdate, onPermission }) => {
+      late = () => {
+        onUpdate({ type: "text", text: "too late" });
+        return onPermission({ id: "1" }, { signal: COMMON.signal });
+      };
+      return new Promise(() => {});
+    }).agent,
+    silenceMs: 20,
+    onUpdate: () => shown++,
+    onPermission: () => Promise.resolve({ kind: "allow_once" } as const),
+  });
+  assert.equal(result.end.kind, "timed_out");
+  assert.deepEqual(await late(), { kind: "cancelled" });
+  assert.equal(shown, 0);
+  assert.equal(result.answer, "");
+});
+
+test("a front end that throws ends the ask and leaves nothing behind", async () => {
+  let told = false;
+  const { agent: child, did } = played(({ length }, { signal, onUpdate }) => {
+    onUpdate({ type: "text", text: `${length}` });
+    told = signal.aborted;
+    return Promise.resolve({ stop: "cancelled" });
+  });
+  const { end, resident } = await ask({
+    ...COMMON,
+    child,
+    keep: true,
+    onUpdate: () => {
+      throw new Error("the pipe broke");
+    },
+  });
+  assert.equal(end.kind, "failed");
+  assert.equal("reason" in end && end.reason, "what it did could not be shown: the pipe broke");
+  assert.equal(told, true, "the agent is told to stop");
+  assert.equal(resident, undefined);
+  assert.deepEqual(did, ["new s1", "prompt s1: hi", "close s1"]);
+});

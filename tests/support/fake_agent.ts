@@ -5,6 +5,8 @@
  *
  * @module
  */
+import { spawn } from "node:child_process";
+import { closeSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -47,7 +49,19 @@ export type Behaviour =
   /** Refuses `session/new`. */
   | "no_session"
   /** Answers each prompt with the mode it is in. */
-  | "tell_mode";
+  | "tell_mode"
+  /** Answers each prompt of a session with its number and its text. */
+  | "count"
+  /** Answers each prompt with the variables of its environment that `text` names, with blanks between. */
+  | "tell_environment"
+  /** Begins to answer and closes its stdout, but lives on. */
+  | "close_stdout"
+  /** Makes a call whose arguments come late and that ends twice, and one that it leaves open. */
+  | "calls"
+  /** Answers, then asks a permission; the next answer tells the outcome. */
+  | "late_permission"
+  /** Starts a process that ignores TERM, says its id, and waits for a cancel. */
+  | "grandchild";
 
 /** The fake agent's orders. */
 export interface FakeAgentOptions {
@@ -62,6 +76,12 @@ export interface FakeAgentOptions {
   readonly modesAsOption?: boolean;
   /** Refuses every change of its mode. */
   readonly modeIsFixed?: boolean;
+  /** Never answers this method. */
+  readonly hangAt?: string;
+  /** Ends with `exitCode` when it is asked this method. */
+  readonly exitAt?: string;
+  /** Asks its two permissions under one id. */
+  readonly oneCallId?: boolean;
 }
 
 /** Returns the command line of a fake agent, for `mmConfigs: {x: {command: […]}}`. */
@@ -80,9 +100,12 @@ class FakeAgent {
   readonly #answers = new Map<string, (message: Json) => void>();
   /** What a cancel ends, by session. */
   readonly #cancels = new Map<string, () => void>();
+  /** Prompts so far, by session. */
+  readonly #prompts = new Map<string, number>();
   #ids = 0;
   #sessions = 0;
   #mode = "none";
+  #late = "nothing";
 
   constructor(options: FakeAgentOptions) {
     this.#options = options;
@@ -126,7 +149,9 @@ class FakeAgent {
   async #asked({ id, method, params }: Json): Promise<void> {
     const result = (value: Json) => this.#send({ id, result: value });
     const error = (message: string, code = -32603) => this.#send({ id, error: { code, message } });
-    const { behaviour } = this.#options;
+    const { behaviour, hangAt, exitAt, exitCode } = this.#options;
+    if (method === exitAt) process.exit(exitCode ?? 1);
+    if (method === hangAt) return;
     switch (method) {
       case "initialize":
         result({
@@ -150,8 +175,11 @@ class FakeAgent {
         break;
       case "session/prompt":
         if (behaviour === "error") error(this.#text);
-        else result({ stopReason: await this.#prompt(params.sessionId) });
+        else result({ stopReason: await this.#prompt(params.sessionId, params.prompt[0].text) });
         if (behaviour === "late_update") this.#say(params.sessionId, "too late");
+        if (behaviour === "late_permission") {
+          this.#late = await this.#permission(params.sessionId, "late");
+        }
         break;
       default:
         error(`Method not found: ${method}`, -32601);
@@ -183,8 +211,10 @@ class FakeAgent {
   }
 
   /** Answers one prompt; returns the stop reason. */
-  async #prompt(sessionId: string): Promise<string> {
+  async #prompt(sessionId: string, prompt: string): Promise<string> {
     const say = (text: string) => this.#say(sessionId, text);
+    const nth = (this.#prompts.get(sessionId) ?? 0) + 1;
+    this.#prompts.set(sessionId, nth);
     switch (this.#options.behaviour) {
       case "silent_prompt":
         return await new Promise<never>(() => {});
@@ -231,6 +261,32 @@ class FakeAgent {
       case "tell_mode":
         say(`mode ${this.#mode}`);
         return "end_turn";
+      case "count":
+        say(`${nth}: ${prompt}`);
+        return "end_turn";
+      case "tell_environment":
+        say(this.#text.split(" ").map((name) => `${name}=${process.env[name]}`).join("\n"));
+        return "end_turn";
+      case "close_stdout":
+        say(this.#text);
+        await new Promise<void>((done) => process.stdout.write("", () => done()));
+        closeSync(1);
+        return await new Promise<never>(() => {});
+      case "calls":
+        this.#calls(sessionId);
+        say(this.#text);
+        return "end_turn";
+      case "late_permission":
+        say(this.#late);
+        return "end_turn";
+      case "grandchild": {
+        const stubborn = spawn("sh", ["-c", "trap '' TERM HUP INT; while :; do sleep 1; done"], {
+          stdio: "ignore",
+        });
+        say(`pid ${stubborn.pid}`);
+        await new Promise<void>((done) => this.#cancels.set(sessionId, done));
+        return "cancelled";
+      }
       case "stop_reason":
         say("partial");
         return this.#text;
@@ -240,10 +296,25 @@ class FakeAgent {
     }
   }
 
+  /** Two calls: one that says more than it has to, and one that has no end. */
+  #calls(sessionId: string): void {
+    const update = (id: string, fields: Json) =>
+      this.#update(sessionId, { sessionUpdate: "tool_call_update", toolCallId: id, ...fields });
+    for (const id of ["said", "open"]) {
+      const call = { toolCallId: id, title: id, kind: "execute", status: "pending" };
+      this.#update(sessionId, { sessionUpdate: "tool_call", ...call });
+      update(id, { status: "in_progress", rawInput: { command: `echo ${id}` } });
+    }
+    const content = (text: string) => [{ type: "content", content: { type: "text", text } }];
+    update("said", { status: "completed", content: content("once") });
+    update("said", { status: "completed", content: content("twice") });
+  }
+
   /** Asks for permission; returns the chosen option, or the outcome where none was chosen. */
   async #permission(sessionId: string, name: string): Promise<string> {
+    const toolCallId = this.#options.oneCallId === true ? "call" : name;
     const call = {
-      toolCallId: name,
+      toolCallId,
       title: `Run ${name}`,
       kind: "execute",
       status: "pending",
@@ -262,7 +333,7 @@ class FakeAgent {
     const outcome = answer.result?.outcome;
     const chosen = outcome?.optionId ?? outcome?.outcome ?? "error";
     const status = chosen === "yes" || chosen === "always" ? "completed" : "failed";
-    this.#update(sessionId, { sessionUpdate: "tool_call_update", toolCallId: name, status });
+    this.#update(sessionId, { sessionUpdate: "tool_call_update", toolCallId, status });
     return `${name}=${chosen}`;
   }
 
