@@ -197,7 +197,6 @@ test("an ask that was cancelled before it began starts nobody and sends nothing"
   assert.deepEqual(did, []);
   assert.equal(child.state, "not started");
 });
-});
 
 test("an agent that opens no session is given up after its time, and its process ended", async () => {
   const { agent: child, did } = played(answers("end_turn"));
