@@ -17,8 +17,8 @@ export interface BlockedSetup {
   readonly worktrees: Pick<Worktrees, "alive"> | undefined;
   /** The session's directory, absolute. */
   readonly cwd: string;
-  /** Whether subagents save their conversations. */
-  readonly saved: boolean;
+  /** Whether a subagent's conversation is saved. */
+  readonly kept: (sessionId: string) => Promise<boolean>;
 }
 
 /** Returns why a run takes no message: the end of a sentence; `undefined` where it takes one. */
@@ -43,7 +43,7 @@ export async function blockedReason(run: Run, setup: BlockedSetup): Promise<stri
   if (run.resident !== undefined && await setup.children.runs(childKeyOf(target, setup.cwd))) {
     return undefined;
   }
-  return setup.saved && run.sessionId !== undefined
+  return run.sessionId !== undefined && await setup.kept(run.sessionId)
     ? undefined
     : "nothing of its conversation was saved; start another one";
 }

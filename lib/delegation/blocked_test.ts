@@ -32,7 +32,7 @@ function setupOf(more: Partial<BlockedSetup> = {}): BlockedSetup {
     children: { runs: () => Promise.resolve(false) },
     worktrees: { alive: () => Promise.resolve(true) },
     cwd: tmpdir(),
-    saved: true,
+    kept: () => Promise.resolve(true),
     ...more,
   };
 }
@@ -50,7 +50,10 @@ test("a run that answered takes messages while its conversation is there", async
   const resident = runOf({ sessionId: undefined });
   resident.resident = RESIDENT;
   const children = { runs: () => Promise.resolve(true) };
-  assert.equal(await blockedReason(resident, setupOf({ children, saved: false })), undefined);
+  assert.equal(
+    await blockedReason(resident, setupOf({ children, kept: () => Promise.resolve(false) })),
+    undefined,
+  );
 });
 
 test("a run that failed or was stopped takes none, and the reason says how it ended", async () => {
@@ -70,10 +73,13 @@ test("a run of an earlier mm that nobody can carry out says why", async () => {
 test("a run whose conversation is nowhere takes none", async () => {
   const words = "nothing of its conversation was saved; start another one";
   assert.equal(await blockedReason(runOf({ sessionId: undefined }), setupOf()), words);
-  assert.equal(await blockedReason(runOf(), setupOf({ saved: false })), words);
+  assert.equal(
+    await blockedReason(runOf(), setupOf({ kept: () => Promise.resolve(false) })),
+    words,
+  );
   const run = runOf();
   run.resident = RESIDENT;
-  assert.equal(await blockedReason(run, setupOf({ saved: false })), words);
+  assert.equal(await blockedReason(run, setupOf({ kept: () => Promise.resolve(false) })), words);
 });
 
 test("a run whose directory or worktree is gone takes none", async () => {

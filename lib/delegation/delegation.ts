@@ -33,8 +33,8 @@ export interface DelegationOptions extends Omit<RunsOptions, "setup"> {
   readonly headless: boolean;
   readonly book: DefinitionBook;
   readonly copy: LaunchSetup["copy"];
-  /** Whether subagents save their conversations. */
-  readonly saved: boolean;
+  /** Whether a subagent's conversation is saved. */
+  readonly kept: BlockedSetup["kept"];
   /** The conversation that can be forked. */
   readonly forkSource: () => ForkSource;
 }
@@ -66,7 +66,7 @@ export class Delegation {
       children: setup.children,
       worktrees,
       cwd: setup.cwd,
-      saved: options.saved,
+      kept: options.kept,
     };
     this.#launcher = new Launcher({
       ...options,

@@ -11,6 +11,7 @@ import type { Gate } from "../gate/gate.ts";
 import type { AskHooks } from "../hooks/ask_hooks.ts";
 import type { SubagentHooks } from "../hooks/subagent_hooks.ts";
 import type { Message, ModelClient, ModelSettings } from "../model/types.ts";
+import { sessionPlaces } from "../store/saved_session.ts";
 import { FORK } from "./agent_arguments.ts";
 import type { DefinitionBook } from "./definition.ts";
 import { Delegation } from "./delegation.ts";
@@ -104,7 +105,9 @@ export class DelegationHost {
       headless,
       book: await options.openBook(cwd),
       worktrees,
-      saved: stateDir !== undefined,
+      kept: async (id) =>
+        stateDir !== undefined &&
+        (await sessionPlaces(stateDir, undefined)).some((one) => one.id === id && one.size > 0),
       forkSource,
       copy: async (messages) =>
         await options.copy({ stateDir: stateDir ?? await this.#scratchState(), cwd, messages }),

@@ -49,10 +49,17 @@ async function targetOf(run: SavedRun, options: RestoreOptions): Promise<RunTarg
     case "entry":
       return gone("the conversation of an asked agent ends with the mm that asked it");
     case "fork": {
-      const { system, tools } = options.source();
       const { allow, session: sessionId } = run;
-      const opening = { system, tools, ...(allow === undefined ? {} : { allow }) };
-      return { kind: FORK, sessionId, opening };
+      const { source } = options;
+      return {
+        kind: FORK,
+        sessionId,
+        // As they are when it goes on: the tools of MCP servers are not there at once.
+        get opening() {
+          const { system, tools } = source();
+          return { system, tools, ...(allow === undefined ? {} : { allow }) };
+        },
+      };
     }
     case "definition": {
       const found = await options.book.find(agent);

@@ -84,7 +84,7 @@ export class Run {
   /** Ends the round under way. */
   readonly #controllers = new Set<AbortController>();
   readonly #activity: string[] = [];
-  readonly #status: string | undefined;
+  #status: string | undefined;
 
   /** Creates a run; nothing is started. */
   constructor(options: RunOptions) {
@@ -144,6 +144,11 @@ export class Run {
     const controller = new AbortController();
     this.#controllers.add(controller);
     return { signal: controller.signal, done: () => this.#controllers.delete(controller) };
+  }
+
+  /** Notes that nobody will go on with it. */
+  giveUp(): void {
+    this.#status = "cancelled";
   }
 
   /** Ends the round under way. */

@@ -122,8 +122,8 @@ class Actions implements RunActions {
       return { ok: false, text: `Not stopped: ${run.id} has ended already (${run.status}).` };
     }
     const paused = run.state === "paused";
-    await this.#runs.stop(run);
-    if (paused) return said(`${run.id} is given up; it was not at work.`);
+    const notes = await this.#runs.stop(run);
+    if (paused) return said([`${run.id} is given up; it was not at work.`, ...notes].join("\n"));
     const ends = this.#runs.tell(run);
     // It takes its time: what comes of it is told when it does.
     if (ends.length === 0) return said(`${run.id} is being stopped; its end comes by itself.`);

@@ -71,6 +71,8 @@ export interface RoundOptions {
   /** Told when it waits for a slot, with how many wait before it, and when it has one. */
   readonly onQueued: (before: number) => void;
   readonly onStarted: () => void;
+  /** Told when it has a session in its child that it did not have before. */
+  readonly onOpened?: () => void;
   /** Told of what the person should know. */
   readonly onWarning: (text: string) => void;
 }
@@ -266,8 +268,11 @@ class Round {
 
   #opened(resident: ResidentSession): void {
     const { run } = this.#options;
+    const { id } = resident.session;
     run.resident = resident;
-    run.sessionId = resident.session.id;
+    if (run.sessionId === id) return;
+    run.sessionId = id;
+    this.#options.onOpened?.();
   }
 
   /** Opens the session of the run in its child: a new one, the copy of a fork, or the one it had. */

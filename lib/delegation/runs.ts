@@ -126,15 +126,20 @@ export class Runs {
   /**
    * Stops a run and waits until it is over, a few seconds at most. One that does not end in time is
    * given up: its end is told when it comes.
+   *
+   * @returns what is to be said of a paused run besides; its end is told by nobody.
    */
-  async stop(run: Run): Promise<void> {
+  async stop(run: Run): Promise<readonly string[]> {
     if (run.state === "paused") {
-      // Nobody has it any more: there is nothing to tell.
+      run.giveUp();
+      const notes = await this.#released(run);
       this.#set(run, "ended");
-      return;
+      this.#options.records?.save(run);
+      return notes;
     }
     run.stop();
     await within(this.#rounds.get(run) ?? Promise.resolve(), STOP_GRACE_MS);
+    return [];
   }
 
   /** Waits until a run's round is over, or the signal is aborted. */
@@ -232,19 +237,25 @@ export class Runs {
         this.#set(run, "running");
         this.#options.records?.save(run);
       },
+      // From now on it can go on where it was saved.
+      onOpened: () => this.#options.records?.save(run),
       onWarning: this.#options.warn,
     });
   }
 
-  /** Sees to what a round leaves: its worktree. */
   async #settled(run: Run, result: RunResult): Promise<RunResult> {
+    return { ...result, notes: [...result.notes, ...await this.#released(run)] };
+  }
+
+  /** Sees to what a round leaves, its worktree; returns what is to be said of it. */
+  async #released(run: Run): Promise<readonly string[]> {
     const { worktree } = run;
-    if (worktree === undefined) return result;
+    if (worktree === undefined) return [];
     const end = await this.#options.worktrees?.release(worktree);
-    if (end === undefined) return result;
-    if (end.kept) return { ...result, notes: [...result.notes, `[${end.words}]`] };
+    if (end === undefined) return [];
+    if (end.kept) return [`[${end.words}]`];
     run.worktree = undefined;
-    return result;
+    return [];
   }
 
   #evict(): void {

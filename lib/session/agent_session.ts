@@ -301,11 +301,8 @@ export class AgentSession implements Session {
 
   async #turn(input: PromptInput, signal: AbortSignal): Promise<PromptResult> {
     const unread = this.#steering.begin();
-    const news = this.#options.delegation?.news() ?? "";
-    const text = [unread, news, input.text].filter((part) => part !== undefined && part !== "")
-      .join("\n\n");
     try {
-      return await this.#modelTurn({ ...input, text }, signal);
+      return await this.#modelTurn({ ...input, text: joined(unread, input.text) }, signal);
     } finally {
       this.#steering.end();
     }
@@ -323,10 +320,12 @@ export class AgentSession implements Session {
     this.#reporter.look();
     // Whether images are sent depends on it, and what is sent shall be what was sent before.
     if (this.#forked !== undefined) await model.facts({});
+    // Taken at the last moment: what a cancel kept from the model is told with the next prompt.
+    const text = joined(this.#options.delegation?.news(), input.text);
     const outcome = await runTurn({
       conversation,
       model,
-      text: input.text,
+      text,
       ...(input.images === undefined ? {} : { images: input.images }),
       watchdogTimeoutMs: config.watchdogTimeoutMs,
       compaction: this.#compaction,
@@ -350,7 +349,7 @@ export class AgentSession implements Session {
       commandEnv: () => exports.environment(conversation.messages),
       ...(rest.askUser === undefined ? {} : { askUser: rest.askUser }),
       steering: this.#steering,
-      ...this.#forked?.options(input.text),
+      ...this.#forked?.options(text),
     });
     this.#reporter.look();
     return { ...outcome, label: model.label };
@@ -490,4 +489,9 @@ export class AgentSession implements Session {
   #result(end: PromptResult["end"], text = ""): PromptResult {
     return { end, text, toolCalls: 0, label: this.#options.model.label };
   }
+}
+
+/** Texts as one prompt; absent and empty ones are left out. */
+function joined(...texts: readonly (string | undefined)[]): string {
+  return texts.filter((text) => text !== undefined && text !== "").join("\n\n");
 }

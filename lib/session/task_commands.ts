@@ -41,10 +41,9 @@ export async function tasksCommand(
   }
   if (first !== "stop") return said(taskDetails(run));
   if (run.state === "ended") return wrong(`${run.id} has ended already`);
-  await delegation.runs.stop(run);
-  return said(
-    run.active ? `${run.id} is being stopped.` : `${run.id} is stopped.`,
-  );
+  const notes = await delegation.runs.stop(run);
+  const words = run.active ? `${run.id} is being stopped.` : `${run.id} is stopped.`;
+  return said([words, ...notes].join("\n"));
 }
 
 function taskLine(run: Run): string {
@@ -93,6 +92,17 @@ export async function forkCommand(options: ForkCommandOptions): Promise<CommandA
     `[${started.id} is at work; its result comes in a later message]`,
   );
   return said(`${started.id} is at work on it in the background, see /tasks.`);
+}
+
+/**
+ * Why another conversation cannot begin: runs of this one are at work.
+ *
+ * @param active how many.
+ */
+export function busyReason(active: number): string | undefined {
+  if (active === 0) return undefined;
+  const [runs, them] = active === 1 ? ["A subagent is", "it"] : [`${active} subagents are`, "them"];
+  return `${runs} at work in the background: wait, or end ${them} with /tasks stop`;
 }
 
 /** Why nothing is delegated here. */
