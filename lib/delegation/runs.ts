@@ -278,18 +278,21 @@ export class Runs {
   #emit(run: Run): void {
     const { id: taskId, agent, description, state, result } = run;
     if (state === "paused") return;
-    this.#options.emit({
-      type: "task",
-      taskId,
-      agent,
-      description,
-      state,
-      ...(state === "ended" && result !== undefined ? { end: result.end } : {}),
-    });
+    const end = state === "ended" && result !== undefined ? { end: result.end } : {};
+    quietly(() => this.#options.emit({ type: "task", taskId, agent, description, state, ...end }));
   }
 
   #changed(): void {
-    for (const watcher of this.#watchers) watcher();
+    for (const watcher of this.#watchers) quietly(watcher);
+  }
+}
+
+/** Tells a front end. What goes wrong there is no failure of a run. */
+function quietly(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // It has nobody else to be told to.
   }
 }
 

@@ -58,7 +58,7 @@ export class SubagentChildren {
   childOf(key: ChildKey): Promise<ChildAgent> {
     const known = this.#children.get(keyOf(key));
     if (known !== undefined) return known;
-    const child = this.#create(key.name);
+    const child = this.#create(key);
     this.#children.set(keyOf(key), child);
     return child;
   }
@@ -75,7 +75,7 @@ export class SubagentChildren {
     await Promise.all([...this.#children.values()].map(async (child) => (await child).stop()));
   }
 
-  async #create(name: string): Promise<ChildAgent> {
+  async #create({ name, cwd }: ChildKey): Promise<ChildAgent> {
     const { self, configFile, model, env, depth } = this.#options;
     const stateDir = await this.#options.stateDir(name);
     if (this.#closed) throw new Error("mm is ending");
@@ -92,7 +92,8 @@ export class SubagentChildren {
         ...(model === undefined ? [] : ["-model", model]),
       ],
       env: subagentEnvironment({ env, depth, stateDir }),
-      start,
+      // Where its definition was found: the run may work in a worktree that has others.
+      start: (options) => start({ ...options, cwd }),
       connect,
       redact,
     });
