@@ -106,7 +106,7 @@ const NODE = await run("node", ["--version"]).then(({ stdout }) => stdout.trim()
 const NODE_MAJOR = Number(/^v(\d+)/u.exec(NODE)?.[1] ?? 0);
 
 test("as a bundle under Node, and through a symbolic link to it", {
-  skip: NODE_MAJOR >= 20 ? false : `needs Node 20 or later on the PATH, found "${NODE}"`,
+  skip: NODE_MAJOR >= 22 ? false : `needs Node 22 or later on the PATH, found "${NODE}"`,
 }, () =>
   withProject(async (p) => {
     const folder = join(p.home, "a bundle");

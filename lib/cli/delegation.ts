@@ -8,7 +8,6 @@ import { join } from "node:path";
 import process from "node:process";
 import type { AgentPool } from "../agents/pool.ts";
 import { redactor } from "../base/secrets.ts";
-import { openDefinitionBook } from "../delegation/definition_book.ts";
 import { DelegationHost } from "../delegation/delegation_host.ts";
 import { createGitWorktrees } from "../delegation/git_worktrees.ts";
 import type { ModelClient } from "../model/types.ts";
@@ -61,7 +60,7 @@ export function composeDelegation(options: ComposeDelegationOptions): Delegation
       store.copy({ id, cwd, messages });
       return id;
     },
-    openBook: (cwd) => openDefinitionBook(definitionPlaces({ config, cwd, env })),
+    places: (cwd) => definitionPlaces({ config, cwd, env }),
     worktrees: worktree.enabled
       ? createGitWorktrees({
         run: createRunGit({ reaper, env }),

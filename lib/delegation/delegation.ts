@@ -8,7 +8,9 @@ import type { Tool } from "../tools/tool.ts";
 import type { AgentOffer } from "./agent_arguments.ts";
 import { AGENT, agentTool } from "./agent_tool.ts";
 import { blockedReason, type BlockedSetup } from "./blocked.ts";
+import { definitionsCommand } from "./agents_command.ts";
 import type { DefinitionBook } from "./definition.ts";
+import type { DefinitionPlaces } from "./definition_folders.ts";
 import { mayDelegate, mayRunInBackground } from "./delegation_limits.ts";
 import { type ForkSource, Launcher, type LaunchSetup } from "./launch.ts";
 import { notificationText } from "./notification.ts";
@@ -32,6 +34,8 @@ export interface DelegationOptions extends Omit<RunsOptions, "setup"> {
   readonly depth: number;
   readonly headless: boolean;
   readonly book: DefinitionBook;
+  /** Where the definitions of the session lie. */
+  readonly places: DefinitionPlaces;
   readonly copy: LaunchSetup["copy"];
   /** Whether a subagent's conversation is saved. */
   readonly kept: BlockedSetup["kept"];
@@ -102,6 +106,19 @@ export class Delegation {
   /** Says whether a tool belongs to delegation, for a model that calls it where it is not offered. */
   static owns(name: string): boolean {
     return name === AGENT || RUN_TOOLS.some((tool) => tool === name);
+  }
+
+  /**
+   * Carries out what `/agents` is told about definitions; the list where it is told nothing.
+   *
+   * @throws the signal's reason when it is aborted.
+   */
+  definitions(
+    rest: string,
+    options: { readonly signal: AbortSignal },
+  ): Promise<{ readonly ok: boolean; readonly text: string }> {
+    const { book, places } = this.#options;
+    return definitionsCommand({ rest, book, places, ...options });
   }
 
   /** Starts a fork of the conversation for a person. */

@@ -14,6 +14,8 @@ import type { Message, ModelClient, ModelSettings } from "../model/types.ts";
 import { sessionPlaces } from "../store/saved_session.ts";
 import { FORK } from "./agent_arguments.ts";
 import type { DefinitionBook } from "./definition.ts";
+import { openDefinitionBook } from "./definition_book.ts";
+import type { DefinitionPlaces } from "./definition_folders.ts";
 import { Delegation } from "./delegation.ts";
 import type { ForkSource } from "./launch.ts";
 import { RunRecords } from "./run_record.ts";
@@ -21,6 +23,9 @@ import { RunReports } from "./run_report.ts";
 import { RunSlots } from "./run_slots.ts";
 import { SubagentChildren, type SubagentChildrenOptions } from "./subagent_children.ts";
 import type { Worktrees } from "./worktree.ts";
+
+/** Faults of definitions that are told when a session begins; `/agents` lists all. */
+const MAX_FAULTS = 5;
 
 /** Options of {@linkcode DelegationHost}. */
 export interface DelegationHostOptions
@@ -42,7 +47,8 @@ export interface DelegationHostOptions
       readonly messages: readonly Message[];
     },
   ) => Promise<string>;
-  readonly openBook: (cwd: string) => Promise<DefinitionBook>;
+  /** Where the definitions of a session lie that works in a directory. */
+  readonly places: (cwd: string) => DefinitionPlaces;
   readonly worktrees: Worktrees | undefined;
   readonly createHooks?:
     | ((env: () => Promise<Readonly<Record<string, string>>>) => SubagentHooks)
@@ -98,12 +104,17 @@ export class DelegationHost {
     const { config, pool, redact, depth, hasTool, worktrees, stateDir } = options;
     const { cwd, gate, emit, show, headless, forkSource } = session;
     const warn = (text: string) => show({ type: "notice", severity: "warning", text });
+    const places = options.places(cwd);
+    const book = await openDefinitionBook(places);
+    // Whoever started a subagent was told the same.
+    if (depth === 0) tellFaults(book, warn);
     return new Delegation({
       config,
       hasTool,
       depth,
       headless,
-      book: await options.openBook(cwd),
+      book,
+      places,
       worktrees,
       kept: async (id) =>
         stateDir !== undefined &&
@@ -150,4 +161,11 @@ export class DelegationHost {
   async #scratchState(): Promise<string> {
     return join(await this.#options.scratch(), "subagents");
   }
+}
+
+/** Tells a person which files are no definitions: who wrote one expects it to be there. */
+function tellFaults({ faults }: DefinitionBook, warn: (text: string) => void): void {
+  for (const { reason } of faults.slice(0, MAX_FAULTS)) warn(reason);
+  const more = faults.length - MAX_FAULTS;
+  if (more > 0) warn(`${more} more files are no definitions of subagents: /agents lists them`);
 }

@@ -90,7 +90,7 @@ export class Launcher {
     if ("error" in prepared) return notStarted(prepared.error);
     context.signal.throwIfAborted();
     return prepared.background
-      ? await this.#inBackground(prepared.start)
+      ? this.#inBackground(prepared.start)
       : await this.#waitedFor(prepared.start, context);
   }
 
@@ -110,7 +110,7 @@ export class Launcher {
     return "error" in prepared ? prepared : { id: this.#setup.runs.start(prepared.start).id };
   }
 
-  async #inBackground(start: StartRun): Promise<ToolResult> {
+  #inBackground(start: StartRun): ToolResult {
     const { runs } = this.#setup;
     const others = runs.active;
     const run = runs.start(start);
@@ -238,7 +238,7 @@ export class Launcher {
     if (args.working_dir !== undefined) {
       const found = await worktrees.existing({ path: args.working_dir, cwd, signal });
       if ("error" in found) return found;
-      return { cwd: found.path, notice: worktreeNotice({ path: found.path, origin: cwd }) };
+      return { cwd: found.path, notice: worktreeNotice(found) };
     }
     const made = await worktrees.create({ cwd, signal });
     if ("error" in made) return made;

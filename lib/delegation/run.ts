@@ -104,15 +104,8 @@ export class Run {
   /** Who carries it out: `explore`, `fork`, `bob`. */
   get agent(): string {
     const { target } = this;
-    switch (target.kind) {
-      case "definition":
-        return target.definition.name;
-      case "fork":
-        return "fork";
-      case "entry":
-      case "gone":
-        return target.agent;
-    }
+    if (target.kind === "definition") return target.definition.name;
+    return target.kind === "fork" ? "fork" : target.agent;
   }
 
   /** Whether it works or waits to. */

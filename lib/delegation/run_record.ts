@@ -43,6 +43,7 @@ const record = z.object({
     base: z.string(),
     origin: z.string(),
     cwd: z.string(),
+    from: z.string().optional(),
   }).optional(),
   untold: z.array(notification),
 });

@@ -12,7 +12,7 @@ export interface Worktree {
   /** The commit it began with. */
   readonly base: string;
   /** The branch that was checked out where it was made from: `main`; absent for a detached `HEAD`. */
-  readonly from?: string;
+  readonly from?: string | undefined;
   /** The top of the checkout it was made from, absolute. */
   readonly origin: string;
   /** The session's directory inside of the worktree: where the run works, absolute. */

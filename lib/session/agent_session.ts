@@ -3,13 +3,11 @@
  *
  * @module
  */
-import { ASK_AGENT, resultText } from "../agents/ask_agent_tool.ts";
 import type { ForkOpening } from "../agents/child_connection.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import { messageOf, UserError } from "../base/errors.ts";
 import type { AgentConfig } from "../config/types.ts";
-import { Delegation } from "../delegation/delegation.ts";
-import { depthReason } from "../delegation/delegation_limits.ts";
+import type { Delegation } from "../delegation/delegation.ts";
 import { Compaction } from "../engine/compaction.ts";
 import type { Conversation } from "../engine/conversation.ts";
 import type { Emit } from "../engine/events.ts";
@@ -33,10 +31,12 @@ import { InstructionsReporter } from "./instructions_reporter.ts";
 import type { ProjectInstructions } from "./project_instructions.ts";
 import { type Keeping, openSaved, sessionsText } from "./kept_conversation.ts";
 import { modelCommand } from "./model_command.ts";
-import { forkCommand, noDelegation, tasksCommand } from "./task_commands.ts";
+import { agentsCommand } from "./agents_command.ts";
+import { busyReason, forkCommand, noDelegation, tasksCommand } from "./task_commands.ts";
 import type { SessionModel } from "./session_model.ts";
 import { commandsOf, type InfoName, readCommand } from "./slash.ts";
-import { typedAsk } from "./typed_ask.ts";
+import { askedResult, typedAsk } from "./typed_ask.ts";
+import { withheldReason } from "./withheld.ts";
 import { reportWindow } from "./window_report.ts";
 import type {
   BackgroundWork,
@@ -188,12 +188,20 @@ export class AgentSession implements Session {
 
   async close(): Promise<void> {
     this.#closing.abort(new Error("The session was closed"));
-    this.#reporter.close();
-    await Promise.all([this.#queue, this.#options.delegation?.runs.close()]);
+    await Promise.all([
+      this.#reporter.close(),
+      this.#queue,
+      this.#options.delegation?.runs.close(),
+    ]);
     await Promise.all([this.#options.commands.close(), this.#options.mcp.close()]);
     await this.#options.exports.close();
     await this.#options.keeping?.log.close();
     this.#options.onClose();
+  }
+
+  /** Why another conversation cannot begin; `undefined` where it can. */
+  get #busy(): string | undefined {
+    return busyReason(this.background.active);
   }
 
   get #agents() {
@@ -212,6 +220,8 @@ export class AgentSession implements Session {
         return await this.#saved(input.text, () => this.#ask(command, signal));
       case "info":
         return this.#say(this.#info(command.name, command.rest));
+      case "agents":
+        return await this.#agentsCommand(command.rest, signal);
       case "model":
         return await this.#chooseModel(command.name, signal);
       case "compact":
@@ -338,7 +348,7 @@ export class AgentSession implements Session {
       bashTimeoutMs: config.bashTimeoutMs,
       bashTimeoutMaxMs: config.bashTimeoutMaxMs,
       tools: this.tools,
-      withheld: (name) => this.#withheld(name),
+      withheld: (name) => withheldReason(name, this.#options),
       gate: rest.gate,
       yolo: () => this.yolo,
       emit: rest.emit,
@@ -392,14 +402,7 @@ export class AgentSession implements Session {
       maxOutput: config.maxOutput,
       signal,
     });
-    return {
-      end: result.end,
-      subject: command.agent,
-      text: result.end.kind === "answered" ? result.answer : resultText(command.agent, result),
-      toolCalls: result.toolCalls,
-      label: result.label ?? command.agent,
-      ...(result.usage === undefined ? {} : { usage: result.usage }),
-    };
+    return askedResult(command.agent, result);
   }
 
   async #fork(directive: string): Promise<PromptResult> {
@@ -414,33 +417,21 @@ export class AgentSession implements Session {
     );
   }
 
-  /** Why another conversation cannot begin; `undefined` where it can. */
-  get #busy(): string | undefined {
-    const active = this.#options.delegation?.runs.active ?? 0;
-    if (active === 0) return undefined;
-    const runs = active === 1 ? "A subagent is" : `${active} subagents are`;
-    return `${runs} at work in the background: wait, or end ${
-      active === 1 ? "it" : "them"
-    } with /tasks stop`;
-  }
-
-  /** Why a tool that exists is not offered here. */
-  #withheld(name: string): string | undefined {
+  async #agentsCommand(rest: string, signal: AbortSignal): Promise<PromptResult> {
     const { pool, config, delegation } = this.#options;
-    if (name === ASK_AGENT) return pool.limit;
-    if (!Delegation.owns(name) || delegation?.offered === true) return undefined;
-    return depthReason(config.delegation.maxDepth);
+    return this.#answer(
+      await agentsCommand({ rest, pool, delegation, config, yolo: this.yolo, signal }),
+    );
   }
 
   #info(name: InfoName, rest: string): string {
     if (name === "yolo") return this.#setYolo(rest);
-    const { pool, model, conversation, config, mcp, keeping, commands } = this.#options;
+    const { model, conversation, config, mcp, keeping, commands } = this.#options;
     return infoText(name, {
       id: keeping?.log.id ?? this.id,
       cwd: this.cwd,
       yolo: this.yolo,
       commands: this.commands,
-      pool,
       model,
       config,
       mcp: mcp.status(),

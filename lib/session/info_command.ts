@@ -1,15 +1,14 @@
 /**
- * The commands that only tell something: `/help`, `/agents`, `/tools`, `/mcp`, `/status`.
+ * The commands that only tell something: `/help`, `/tools`, `/mcp`, `/status`.
  *
  * @module
  */
-import type { AgentPool } from "../agents/pool.ts";
 import type { AgentConfig } from "../config/types.ts";
 import type { McpStatus } from "../mcp/session_servers.ts";
 import type { Message } from "../model/types.ts";
 import type { BackgroundCommand } from "../platform/process.ts";
 import type { Tool } from "../tools/tool.ts";
-import { agentsText, helpText, mcpText, statusText, toolsText } from "./info.ts";
+import { helpText, mcpText, statusText, toolsText } from "./info.ts";
 import type { SessionModel } from "./session_model.ts";
 import type { InfoName } from "./slash.ts";
 import type { CommandInfo } from "./types.ts";
@@ -20,7 +19,6 @@ export interface SessionFacts {
   readonly cwd: string;
   readonly yolo: boolean;
   readonly commands: readonly CommandInfo[];
-  readonly pool: AgentPool;
   readonly model: SessionModel;
   readonly config: AgentConfig;
   readonly mcp: readonly McpStatus[];
@@ -34,17 +32,14 @@ export interface SessionFacts {
 
 /** Returns what a command tells. */
 export function infoText(name: Exclude<InfoName, "yolo">, facts: SessionFacts): string {
-  const { pool, yolo, config } = facts;
   switch (name) {
     case "help":
       return helpText(facts.commands);
-    case "agents":
-      return agentsText(pool, { yolo, rules: config.permissions });
     case "tools":
-      return toolsText(facts.tools, yolo);
+      return toolsText(facts.tools, facts.yolo);
     case "mcp":
       return mcpText(facts.mcp);
     case "status":
-      return statusText({ ...facts, configFile: config.file });
+      return statusText({ ...facts, configFile: facts.config.file });
   }
 }

@@ -8,6 +8,9 @@ import type { Emit } from "../engine/events.ts";
 import type { ModelClient } from "../model/types.ts";
 import type { ProjectInstructions } from "./project_instructions.ts";
 
+/** How long the end of a conversation waits for the window of its model, in milliseconds. */
+const LAST_LOOK_MS = 300;
+
 /** Options of {@linkcode InstructionsReporter}. */
 export interface InstructionsReporterOptions {
   readonly model: Pick<ModelClient, "contextWindow" | "facts">;
@@ -46,8 +49,18 @@ export class InstructionsReporter {
     }, () => {});
   }
 
-  /** Nothing is said from now on. */
-  close(): void {
+  /**
+   * Ends with the conversation; nothing is said afterwards. A server that is about to tell the window is
+   * waited for a moment: a single prompt can be over before it has.
+   */
+  async close(): Promise<void> {
+    if (this.#open) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const facts = this.#options.model.facts({}).then(() => this.#compare(), () => {});
+      const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, LAST_LOOK_MS));
+      await Promise.race([facts, limit]);
+      clearTimeout(timer);
+    }
     this.#open = false;
   }
 

@@ -74,6 +74,15 @@ test("a server that was not there is asked again, until it tells its window", as
   assert.equal(model.asked, 2, "once it is known nobody asks any more");
 });
 
+test("a session that ends waits a moment for the window, and is warned about still", async () => {
+  const { model, said, reporter: r } = reporter();
+  r.begin(await instructions("x".repeat(700)), undefined);
+  const closed = r.close();
+  await model.tell(1000);
+  await closed;
+  assert.equal(said.length, 1);
+});
+
 test("a conversation that is over, and a closed session, are not warned about", async () => {
   const { model, said, reporter: r } = reporter();
   r.begin(await instructions("x".repeat(700)), undefined);
@@ -82,7 +91,8 @@ test("a conversation that is over, and a closed session, are not warned about", 
   assert.deepEqual(said, []);
   model.contextWindow = undefined;
   r.begin(await instructions("x".repeat(700)), undefined);
-  r.close();
+  // The server tells nothing in time.
+  await r.close();
   await model.tell(1000);
   assert.deepEqual(said, []);
 });

@@ -24,6 +24,8 @@ export type Command =
   /** `rest`: nothing for the list, an id, or `stop` and an id. */
   | { readonly kind: "tasks"; readonly rest: string }
   | { readonly kind: "fork"; readonly directive: string }
+  /** `rest`: nothing for the list, or what is to be done with a definition. */
+  | { readonly kind: "agents"; readonly rest: string }
   /** `focus`: what shall be kept above all; empty for nothing in particular. */
   | { readonly kind: "compact"; readonly focus: string }
   | { readonly kind: "sessions" }
@@ -32,7 +34,7 @@ export type Command =
   | { readonly kind: "wrong"; readonly message: string };
 
 /** Commands that tell or set something and need no model. */
-export type InfoName = "help" | "agents" | "tools" | "mcp" | "yolo" | "status";
+export type InfoName = "help" | "tools" | "mcp" | "yolo" | "status";
 
 const FIXED: readonly CommandInfo[] = [
   { name: "help", description: "Show the commands" },
@@ -44,7 +46,11 @@ const FIXED: readonly CommandInfo[] = [
     description: "Put a summary in place of the older part of the conversation",
     hint: "what to keep above all",
   },
-  { name: "agents", description: "Show who can be asked, and their state" },
+  {
+    name: "agents",
+    description: "Show who can be asked and the subagents there are, or make and change one",
+    hint: "show | create | set",
+  },
   { name: "tasks", description: "Show the subagents in the background", hint: "id | stop id" },
   { name: "fork", description: "Let a copy of this conversation work on a task", hint: "task" },
   { name: "model", description: "Show the models, or take another one", hint: "name" },
@@ -98,6 +104,8 @@ export function readCommand(text: string, agents: readonly AgentEntry[]): Comman
       return { kind: name };
     case "sessions":
       return { kind: "sessions" };
+    case "agents":
+      return { kind: "agents", rest: rest.trim() };
     case "tasks":
       return { kind: "tasks", rest: rest.trim() };
     case "fork":
@@ -109,7 +117,6 @@ export function readCommand(text: string, agents: readonly AgentEntry[]): Comman
     case "model":
       return { kind: "model", name: rest.trim() };
     case "help":
-    case "agents":
     case "tools":
     case "mcp":
     case "yolo":

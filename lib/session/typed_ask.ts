@@ -4,7 +4,7 @@
  * @module
  */
 import type { AskResult } from "../agents/ask.ts";
-import { otherAsks } from "../agents/ask_agent_tool.ts";
+import { otherAsks, resultText } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import { relayedAsk } from "../agents/relayed_ask.ts";
 import { transcriptOf } from "../agents/transcript.ts";
@@ -14,6 +14,7 @@ import type { Conversation } from "../engine/conversation.ts";
 import type { Emit } from "../engine/events.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { AskHooks } from "../hooks/ask_hooks.ts";
+import type { PromptResult } from "./types.ts";
 
 /** Options of {@linkcode typedAsk}. */
 export interface TypedAskOptions {
@@ -57,6 +58,19 @@ export async function typedAsk(options: TypedAskOptions): Promise<AskResult> {
     );
   }
   return result;
+}
+
+/** Returns how the prompt ended that was an ask. */
+export function askedResult(agent: string, result: AskResult): PromptResult {
+  const { end, answer, toolCalls, label, usage } = result;
+  return {
+    end,
+    subject: agent,
+    text: end.kind === "answered" ? answer : resultText(agent, result),
+    toolCalls,
+    label: label ?? agent,
+    ...(usage === undefined ? {} : { usage }),
+  };
 }
 
 function cappedAnswer({ agent, maxOutput }: TypedAskOptions, { end, answer }: AskResult): string {

@@ -25,7 +25,9 @@ export function programUnderTest(): Program {
   const chosen = process.env.MM_TEST_PROGRAM;
   if (chosen === undefined || chosen === "") {
     // With what the executable may do and no more, so that a test finds an access that is not listed.
-    return [process.execPath, "run", ...OWN_PERMISSIONS, "--no-check", join(ROOT, "cli.ts")];
+    // The packages are there: a start that looks after them waits for every other one that does.
+    const flags = [...OWN_PERMISSIONS, "--no-check", "--node-modules-dir=manual"];
+    return [process.execPath, "run", ...flags, join(ROOT, "cli.ts")];
   }
   const parsed: unknown = JSON.parse(chosen);
   if (!Array.isArray(parsed) || parsed.length === 0 || parsed.some((a) => typeof a !== "string")) {
