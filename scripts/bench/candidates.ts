@@ -1,0 +1,145 @@
+/**
+ * The agents that are compared: mm by two of its tools, and agents of others as npm has them.
+ *
+ * @module
+ */
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import {
+  missing,
+  NODE_PACKAGE,
+  nodePath,
+  type Peer,
+  type PeerDelegation,
+  PEERS,
+  PEERS_DIR,
+} from "../../tests/interop/peers.ts";
+import type { Program } from "../../tests/support/program.ts";
+import type { TestProject } from "../../tests/support/project.ts";
+import { ROOT } from "../checks/repository.ts";
+import { installPackage } from "../peers/install.ts";
+
+/** A program that can be started. */
+export interface Prepared {
+  readonly program: Program;
+  /** What makes it speak ACP. */
+  readonly args: readonly string[];
+  /** Variables besides the project's. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** An agent that hands work over. */
+export interface Candidate {
+  readonly name: string;
+  readonly delegation: PeerDelegation;
+  /** Writes its configuration into a project; its models are at `url`. */
+  prepare(project: TestProject, url: string): Promise<Prepared>;
+}
+
+/** The peers that can be measured here, and why the others cannot. */
+export interface FoundPeers {
+  readonly candidates: readonly Candidate[];
+  readonly leftOut: readonly { readonly name: string; readonly why: string }[];
+}
+
+/** Hand-overs at the same time: no limit of mm may be in their way. */
+const MAX_PARALLEL = 8;
+
+/** Tools of mm that are about delegation. */
+const MM_FAMILY = ["agent", "list_agents", "send_message", "wait_agent", "task_stop"];
+
+/**
+ * Returns the program of mm by what it is called: `source`, `compiled`, or a JSON array.
+ *
+ * @param chosen nothing for the executable where there is one, else the sources.
+ */
+export function mmProgram(chosen?: string): { readonly program: Program; readonly name: string } {
+  const executable = join(ROOT, "build", "mm");
+  const name = chosen ?? (existsSync(executable) ? "compiled" : "source");
+  if (name === "compiled") return { program: [executable], name };
+  return name === "source"
+    ? { program: [process.execPath, "run", "-A", "--no-check", join(ROOT, "cli.ts")], name }
+    : { program: JSON.parse(name) as Program, name };
+}
+
+/** Returns mm as it hands over with `ask_agent`, to another configuration. */
+export function mmAsking(program: Program): Candidate {
+  return {
+    name: "mm ask_agent",
+    delegation: {
+      call: (prompt) => ({ name: "ask_agent", arguments: { agent: "bob", prompt } }),
+      family: ["ask_agent"],
+    },
+    prepare: (project, url) => prepareMm(project, url, program),
+  };
+}
+
+/** Returns mm as it hands over with `agent`, to a subagent that has all its tools. */
+export function mmDelegating(program: Program): Candidate {
+  return {
+    name: "mm agent",
+    delegation: {
+      call: (prompt) => ({
+        name: "agent",
+        arguments: {
+          description: "answer",
+          prompt,
+          subagent_type: "general-purpose",
+          run_in_background: false,
+        },
+      }),
+      family: MM_FAMILY,
+    },
+    prepare: (project, url) => prepareMm(project, url, program),
+  };
+}
+
+async function prepareMm(project: TestProject, url: string, program: Program): Promise<Prepared> {
+  const agent = { provider: "custom", baseUrl: url, model: "mock", yolo: true };
+  const bob = { path: "bob.yaml", description: "answers" };
+  const agents = { maxParallel: MAX_PARALLEL };
+  await project.write("agent.yaml", JSON.stringify({ ...agent, agents, mmConfigs: { bob } }));
+  await project.write("bob.yaml", JSON.stringify({ ...agent, tools: [] }));
+  return { program, args: ["-acp"], env: {} };
+}
+
+/**
+ * Installs the peers that are not there yet, outside of the repository.
+ *
+ * @param names of peers; all of them when absent.
+ */
+export async function findPeers(names?: readonly string[]): Promise<FoundPeers> {
+  process.env.MM_INTEROP = "1";
+  if (!existsSync(nodePath())) {
+    await installPackage({ folder: join(PEERS_DIR, "node"), name: NODE_PACKAGE, scripts: false });
+  }
+  const candidates: Candidate[] = [];
+  const leftOut: { name: string; why: string }[] = [];
+  for (const peer of PEERS.filter(({ name }) => names?.includes(name) ?? true)) {
+    let why = missing(peer);
+    if (why !== undefined) {
+      const folder = join(PEERS_DIR, peer.name);
+      const failure = await installPackage({ folder, name: peer.package, scripts: peer.scripts });
+      why = failure ?? missing(peer);
+    }
+    if (why === undefined) candidates.push(candidateOf(peer));
+    else leftOut.push({ name: peer.name, why: why.replaceAll(/\s+/gu, " ") });
+  }
+  return { candidates, leftOut };
+}
+
+function candidateOf(peer: Peer): Candidate {
+  return {
+    name: peer.name,
+    delegation: peer.delegation,
+    async prepare(project, url) {
+      const home = join(project.home, peer.name);
+      await mkdir(home, { recursive: true });
+      const entry = await peer.entry({ url, home, trusted: true });
+      const [program, ...args] = entry["command"] as [string, ...string[]];
+      return { program: [program], args, env: entry["env"] as Record<string, string> };
+    },
+  };
+}
