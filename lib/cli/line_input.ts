@@ -23,7 +23,7 @@ export interface LineInput {
    * is left open.
    */
   next(options: NextLineOptions): Promise<string | null>;
-  /** Shows something in whole lines. A line that is being asked for is shown again below it. */
+  /** Shows something in whole lines. A prompt that waits for its line is shown again below it. */
   above(write: () => void): void;
   close(): void;
 }
@@ -48,8 +48,8 @@ export function createPipeInput(
   const prompts = createPrompts(options.show);
   let reading: Promise<IteratorResult<string, void>> | undefined;
   return {
-    async next({ prompt, signal }) {
-      const result = await prompts.during(prompt, signal, () => reading ??= lines.next());
+    async next(asked) {
+      const result = await prompts.during(asked, () => reading ??= lines.next());
       reading = undefined;
       if (result.done === true) return null;
       options.echo(result.value);
@@ -76,12 +76,12 @@ export function createAnswerInput(options: StreamInputOptions): LineInput {
   // A terminal that is gone is the end of the input.
   pump().catch(() => {});
   return {
-    async next({ prompt, signal }) {
-      signal.throwIfAborted();
+    async next(asked) {
+      asked.signal.throwIfAborted();
       if (ended) return null;
       const answer = new Promise<string | null>((resolve) => take = resolve);
       try {
-        return await prompts.during(prompt, signal, () => answer);
+        return await prompts.during(asked, () => answer);
       } finally {
         take = undefined;
       }
@@ -93,26 +93,28 @@ export function createAnswerInput(options: StreamInputOptions): LineInput {
 
 /** The prompt of a line that is waited for, on a screen where nothing can be taken back. */
 function createPrompts(show: (text: string) => void) {
-  let shown: string | undefined;
+  let asked: NextLineOptions | undefined;
   return {
     /** Shows a prompt while a line is waited for. */
-    async during<T>(prompt: string, signal: AbortSignal, line: () => Promise<T>): Promise<T> {
+    async during<T>(options: NextLineOptions, line: () => Promise<T>): Promise<T> {
+      const { prompt, signal } = options;
       signal.throwIfAborted();
       show(prompt);
-      shown = prompt;
+      asked = options;
       try {
         return await untilAborted(line(), signal);
       } catch (thrown) {
         if (signal.aborted) show("\n");
         throw thrown;
       } finally {
-        shown = undefined;
+        asked = undefined;
       }
     },
     above(write: () => void): void {
-      if (shown !== undefined) show("\n");
+      if (asked !== undefined) show("\n");
       write();
-      if (shown !== undefined) show(shown);
+      // A program that answers would take the prompt of a question for another question.
+      if (asked?.fresh === false) show(asked.prompt);
     },
   };
 }

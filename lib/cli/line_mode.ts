@@ -22,6 +22,9 @@ import { createUserAsker } from "./user_asker.ts";
 
 const PROMPT = "> ";
 
+/** Events that may end in the middle of a line; they come in turns only. */
+const STREAMS: ReadonlySet<EngineEvent["type"]> = new Set(["text", "thought", "tool_output"]);
+
 /** Runs line mode until it is left. Returns the exit status. */
 export async function runLineMode(
   { options, io, lifetime }: ModeOptionsOf<"line">,
@@ -29,19 +32,34 @@ export async function runLineMode(
   const composing = import("./compose.ts");
   const { config, cwd } = await loadAgentConfig({ options, io });
   const paint = createPaint(io.terminal.stdoutColor);
+  let line: PromptLine | undefined;
+  // Whole lines stand above a line that is being typed; pieces of an answer come where nothing is.
+  let whole = false;
   const renderer = createRenderer({
-    screen: createScreen({ side: io.out }),
+    screen: createScreen({
+      side: (text) => {
+        if (whole && line !== undefined) line.above(() => io.out(text));
+        else io.out(text);
+      },
+    }),
     paint,
     verbose: options.verbose,
     cwd,
   });
-  let line: PromptLine | undefined;
-  const show = (write: () => void) => line === undefined ? write() : line.show(write);
+  const show = (event: EngineEvent) => {
+    const write = () => {
+      whole = !STREAMS.has(event.type);
+      renderer.event(event);
+      whole = false;
+    };
+    if (line === undefined) write();
+    else line.show(write);
+  };
   const { composeHost } = await composing;
   const host = await composeHost({
     config,
     env: io.env,
-    onNotice: (text) => show(() => renderer.event({ type: "notice", severity: "warning", text })),
+    onNotice: (text) => show({ type: "notice", severity: "warning", text }),
   });
 
   const leaving = new AbortController();
@@ -71,7 +89,7 @@ export async function runLineMode(
     // What the session says at its beginning belongs below the banner.
     let early: EngineEvent[] | undefined = [];
     const emit = (event: EngineEvent) =>
-      void (early === undefined ? show(() => renderer.event(event)) : early.push(event));
+      void (early === undefined ? show(event) : early.push(event));
     const askPermission = createPermissionAsker({ input, renderer, paint });
     const askUser = createUserAsker({ input, renderer, paint });
     session = await beginSession({
@@ -80,8 +98,13 @@ export async function runLineMode(
       session: {
         cwd,
         emit,
-        askPermission: (question, options) => prompts.ask(() => askPermission(question, options)),
-        askUser: (question, options) => prompts.ask(() => askUser(question, options)),
+        // The question of a run in the background has nothing to do with the turn that goes on.
+        askPermission: (question, options) =>
+          prompts.ask(() => askPermission(question, options), {
+            alone: question.taskId !== undefined,
+          }),
+        askUser: (question, options) =>
+          prompts.ask(() => askUser(question, options), { alone: false }),
         replay: { how: "compact", show: emit },
       },
     });

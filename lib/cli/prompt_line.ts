@@ -36,7 +36,7 @@ export class PromptLine {
   #onQuiet = () => {};
   /** The prompt that is being read. */
   #read: { readonly withdraw: AbortController; readonly gone: Promise<void> } | undefined;
-  /** What is shown when the question that is asked is over; absent where none is. */
+  /** What is shown when the question that is asked is over; absent where nothing waits for one. */
   #held: (() => void)[] | undefined;
 
   /** Creates the line; nothing is read yet. */
@@ -79,28 +79,29 @@ export class PromptLine {
   /**
    * Asks the person something in the place of the prompt, when the questions before it are answered.
    *
-   * @param task asks; meanwhile nothing else is shown.
+   * @param options `alone`: whether everything else is shown afterwards only, because what goes on has
+   * nothing to do with the question.
    */
-  async ask<T>(task: () => Promise<T>): Promise<T> {
+  async ask<T>(task: () => Promise<T>, options: { readonly alone: boolean }): Promise<T> {
     if (this.#questions++ === 0) {
       ({ promise: this.#quiet, resolve: this.#onQuiet } = Promise.withResolvers<void>());
     }
     try {
       this.interrupt();
       await this.#read?.gone;
-      return await this.#inTurn(() => this.#alone(task));
+      return await this.#inTurn(() => options.alone ? this.#alone(task) : task());
     } finally {
       if (--this.#questions === 0) this.#onQuiet();
     }
   }
 
-  /** Shows something in whole lines, or a piece of an answer: above a prompt, and after a question. */
+  /** Shows something; after the question, where one is asked alone. */
   show(write: () => void): void {
-    if (this.#held === undefined) this.#options.input.above(write);
+    if (this.#held === undefined) write();
     else this.#held.push(write);
   }
 
-  /** Shows something in whole lines at once, also above a question. */
+  /** Shows something in whole lines at once, above what is being asked for. */
   above(write: () => void): void {
     this.#options.input.above(write);
   }

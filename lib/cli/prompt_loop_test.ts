@@ -67,7 +67,7 @@ function stage(kind: "pipe" | "terminal") {
     end: () => void keys.end(),
     shown: () => shown,
     ask: (signal = new AbortController().signal) =>
-      line.ask(() => askPermission(question, { signal })),
+      line.ask(() => askPermission(question, { signal }), { alone: true }),
     /** Everything that can happen by itself has happened. */
     settled: async () => {
       for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
