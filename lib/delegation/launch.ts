@@ -65,6 +65,8 @@ type Prepared = { readonly start: StartRun; readonly background: boolean } | {
 export class Launcher {
   readonly #setup: LaunchSetup;
   #started = 0;
+  /** Settles when the call before has begun its run: slots are taken in the order of the calls. */
+  #before: Promise<unknown> = Promise.resolve();
   /** The versions of definitions whose notes were told. */
   readonly #noted = new Set<string>();
 
@@ -84,14 +86,24 @@ export class Launcher {
           "work with your own tools",
       );
     }
-    const prepared = isFork(args)
-      ? await this.#fork(args, context.requestId)
-      : await this.#regular(args, context);
-    if ("error" in prepared) return notStarted(prepared.error);
-    context.signal.throwIfAborted();
-    return prepared.background
-      ? this.#inBackground(prepared.start)
-      : await this.#waitedFor(prepared.start, context);
+    const before = this.#before;
+    const { promise, resolve: begun } = Promise.withResolvers<void>();
+    this.#before = promise;
+    try {
+      const prepared = isFork(args)
+        ? await this.#fork(args, context.requestId)
+        : await this.#regular(args, context);
+      await before;
+      if ("error" in prepared) return notStarted(prepared.error);
+      if (context.signal.aborted) await this.#drop(prepared.start);
+      context.signal.throwIfAborted();
+      if (prepared.background) return this.#inBackground(prepared.start);
+      const result = this.#waitedFor(prepared.start, context);
+      begun();
+      return await result;
+    } finally {
+      begun();
+    }
   }
 
   /**
@@ -108,6 +120,11 @@ export class Launcher {
       undefined,
     );
     return "error" in prepared ? prepared : { id: this.#setup.runs.start(prepared.start).id };
+  }
+
+  /** Gives back what a run that does not begin was given. */
+  async #drop({ worktree }: StartRun): Promise<void> {
+    if (worktree !== undefined) await this.#setup.worktrees?.release(worktree);
   }
 
   #inBackground(start: StartRun): ToolResult {
