@@ -31,8 +31,8 @@ type EventOf<Type extends EngineEvent["type"]> = Extract<EngineEvent, { type: Ty
 
 /** A call that has not ended. */
 interface OpenCall {
-  readonly view: ToolCallView;
-  readonly title: string;
+  view: ToolCallView;
+  title: string;
   status: ToolStatus;
   diffs: readonly FileDiff[] | undefined;
   output?: CallOutput;
@@ -79,9 +79,12 @@ export class CallUpdates {
     const { callId, status, text, diffs, locations } = event;
     const call = this.#open.get(callId);
     const ran = call?.status === "in_progress" || event.exit !== undefined;
+    const more = event.call === undefined ? undefined : shownCall(event.call);
     if (call !== undefined) {
       call.status = status;
       call.diffs = diffs ?? call.diffs;
+      call.view = event.call ?? call.view;
+      call.title = more?.title ?? call.title;
     }
     this.#due.delete(callId);
     if (call?.terminal !== undefined && (ran || status === "in_progress")) {
@@ -97,6 +100,9 @@ export class CallUpdates {
       sessionUpdate: "tool_call_update",
       toolCallId: callId,
       status,
+      ...(more === undefined
+        ? {}
+        : { title: more.title, kind: more.kind, rawInput: more.rawInput, _meta: more._meta }),
       ...(content.length === 0 ? {} : { content }),
       ...(places.length === 0 ? {} : { locations: places }),
     });

@@ -223,7 +223,8 @@ class Connection implements ChildConnection {
         ));
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw modeRefused(choice, childErrorOf(error));
+      const fault = childErrorOf(error);
+      throw fault.kind === "closed" ? fault : modeRefused(choice, fault);
     }
   }
 

@@ -61,6 +61,26 @@ test("a call is announced with kind, arguments, places, changes and its full nam
   updates.close();
 });
 
+test("what an asked agent says of its call later replaces title, kind and arguments", () => {
+  const { sent, updates } = collect();
+  const view: ToolCallView = { ...bash, name: "bob/Terminal", title: "Terminal", kind: "other" };
+  updates.take({ type: "tool_call", call: view });
+  const call: ToolCallView = { ...bash, name: "bob/execute", title: "ls" };
+  updates.take({ type: "tool_update", callId: "c1", status: "pending", call });
+  assert.deepEqual(sent[1], {
+    sessionUpdate: "tool_call_update",
+    toolCallId: "c1",
+    status: "pending",
+    title: "bob/execute: ls",
+    kind: "execute",
+    rawInput: bash.input,
+    _meta: { mm: { name: "bob/execute", title: "ls", agent: "bob" } },
+  });
+  // As one of its kind from here on: the output of a command is no Markdown.
+  updates.take({ type: "tool_update", callId: "c1", status: "completed", text: "a.ts" });
+  assert.deepEqual(textsOf(sent[2]), ["```\na.ts\n```"]);
+});
+
 test("output is shown at once, then at most ten times a second, then whole with the end", async () => {
   const { sent, updates } = collect();
   updates.take({ type: "tool_call", call: bash });

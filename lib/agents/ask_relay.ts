@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ToolCallView } from "../base/tool_call.ts";
+import type { ToolCallView, ToolStatus } from "../base/tool_call.ts";
 import type { Emit } from "../engine/events.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { PermissionAnswer } from "../gate/question.ts";
@@ -35,7 +35,7 @@ export class AskRelay {
   readonly #prefix = `ask_${crypto.randomUUID()}`;
   readonly #calls = new Map<
     string,
-    { readonly said: ChildCallPart; readonly view: ToolCallView }
+    { readonly said: ChildCallPart; readonly view: ToolCallView; status: ToolStatus }
   >();
   #messages = 0;
   #lastMessage: string | undefined;
@@ -56,6 +56,7 @@ export class AskRelay {
         this.#announce(update.call);
         if (update.status !== "pending") {
           emit({ type: "tool_update", callId: this.#id(update.call.id), status: update.status });
+          this.#reached(update.call.id, update.status);
         }
         return;
       case "tool_update":
@@ -139,24 +140,28 @@ export class AskRelay {
     // An update of a call that was never announced, or is over: nothing to show it on.
     if (before === undefined) return;
     const known = this.#keep({ ...update.call, id: update.callId });
-    if (update.status === undefined) {
-      if (update.text !== undefined) {
-        emit({ type: "tool_update", callId: known.id, status: "in_progress", text: update.text });
-      }
-      return;
-    }
-    const { diffs, locations } = update.call;
+    const { text, call: { title, kind, input, diffs, locations } } = update;
+    const more = title !== undefined || kind !== undefined || input !== undefined;
+    if (update.status === undefined && text === undefined && !more) return;
+    const status = update.status ?? (text === undefined ? before.status : "in_progress");
     emit({
       type: "tool_update",
       callId: known.id,
-      status: update.status,
-      ...(update.text === undefined ? {} : { text: update.text }),
-      ...(diffs === undefined ? {} : { diffs }),
-      ...(locations === undefined ? {} : { locations }),
+      status,
+      ...(more ? { call: known } : {}),
+      ...(text === undefined ? {} : { text }),
+      ...(diffs === undefined || update.status === undefined ? {} : { diffs }),
+      ...(locations === undefined || update.status === undefined ? {} : { locations }),
     });
-    if (update.status === "completed" || update.status === "failed") {
-      this.#calls.delete(update.callId);
-    }
+    this.#reached(update.callId, status);
+  }
+
+  /** A call that is over has no further end. */
+  #reached(id: string, status: ToolStatus): void {
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    call.status = status;
+    if (status === "completed" || status === "failed") this.#calls.delete(id);
   }
 
   #announce(call: ChildCallPart): ToolCallView {
@@ -183,7 +188,8 @@ export class AskRelay {
       name: `${agent}/${call.name}`,
       ...(parentId === undefined ? {} : { parentId }),
     };
-    this.#calls.set(call.id, { said, view });
+    const { status = "pending" } = this.#calls.get(call.id) ?? {};
+    this.#calls.set(call.id, { said, view, status });
     return view;
   }
 

@@ -83,3 +83,43 @@ test("leave for the session is for the name of the question, where titles stand 
   assert.equal(asked[1]?.call.title, "rm -rf x");
   assert.notEqual(asked[1]?.call.name, asked[0]?.call.name);
 });
+
+test("what is said of a call later is shown, each end once, and what is left open ends with the ask", () => {
+  const { relay: bob, events } = relay();
+  const said = (call: object, more: object = {}) =>
+    bob.update({ type: "tool_update", callId: "1", call, ...more });
+  bob.update({ type: "tool_call", call: { id: "1", title: "Terminal" }, status: "pending" });
+  said({ title: "ls -la", kind: "execute", input: { command: "ls -la" } });
+  said({}, { status: "in_progress" });
+  said({ title: "ls -la ." });
+  said({}, { status: "completed", text: "a.ts" });
+  said({}, { status: "failed", text: "twice" });
+  said({ title: "too late" });
+  bob.update({ type: "tool_call", call: { id: "2", title: "done" }, status: "completed" });
+  bob.update({ type: "tool_call", call: { id: "3", title: "open" }, status: "in_progress" });
+  bob.close();
+  const titles = new Map<string, string>();
+  const seen = events.map((event) => {
+    if (event.type === "tool_call") {
+      titles.set(event.call.id, event.call.title);
+      return event.call.title;
+    }
+    assert.equal(event.type, "tool_update");
+    if (event.type !== "tool_update") return "";
+    const { title, name, input } = event.call ?? {};
+    const more = event.call === undefined ? [] : [title, name, JSON.stringify(input)];
+    return [titles.get(event.callId), event.status, ...more].join(" | ");
+  });
+  assert.deepEqual(seen, [
+    "Terminal",
+    'Terminal | pending | ls -la | bob/execute | {"command":"ls -la"}',
+    "Terminal | in_progress",
+    'Terminal | in_progress | ls -la . | bob/execute | {"command":"ls -la"}',
+    "Terminal | completed",
+    "done",
+    "done | completed",
+    "open",
+    "open | in_progress",
+    "open | failed",
+  ]);
+});

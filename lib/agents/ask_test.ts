@@ -254,3 +254,14 @@ test("a front end that throws ends the ask and leaves nothing behind", async () 
   assert.equal(resident, undefined);
   assert.deepEqual(did, ["new s1", "prompt s1: hi", "close s1"]);
 });
+
+test("an agent that closes its output and lives on is ended, and the ask with it", async () => {
+  const { agent: child } = played((_text, { onUpdate }) => {
+    onUpdate({ type: "text", text: "so far" });
+    return Promise.reject(new ChildError("closed", "the connection is gone"));
+  });
+  const { end, answer } = await ask({ ...COMMON, child });
+  assert.deepEqual(end, { kind: "died", code: 1, signal: null, stderr: "" });
+  assert.equal(answer, "so far");
+  assert.equal(child.state, "not started");
+});

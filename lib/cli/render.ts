@@ -134,6 +134,16 @@ export function createRenderer(options: RendererOptions): Renderer {
   }
 
   function update(event: EventOf<"tool_update">): void {
+    const before = calls.get(event.callId);
+    if (before !== undefined && event.call !== undefined) {
+      calls.set(event.callId, event.call);
+      // Some agents say only now what a call does.
+      if (event.call.title !== before.title) {
+        screen.side.lines(
+          paint.dim(`${indentOf(before)}  ${nameText(oneLine(event.call.title, 200))}`),
+        );
+      }
+    }
     if (event.status !== "completed" && event.status !== "failed") return;
     const call = calls.get(event.callId);
     if (call === undefined) return;

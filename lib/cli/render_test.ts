@@ -290,3 +290,22 @@ test("createRenderer() keeps lines apart where both streams share one terminal",
   renderer.endTurn({ kind: "answered" });
   assert.equal(all(), "one\n● bash npm test\ntwo\n┆ hm\nthree\n");
 });
+
+test("createRenderer() shows what an asked agent says of its call later, once", () => {
+  const view = call({ name: "bob/execute", title: "Terminal" });
+  const update = (status: "pending" | "completed", more?: ToolCallView): EngineEvent => ({
+    type: "tool_update",
+    callId: "1",
+    status,
+    ...(more === undefined ? {} : { call: more }),
+  });
+  assert.equal(
+    rendered([
+      { type: "tool_call", call: view },
+      update("pending", { ...view, title: "ls -la" }),
+      update("pending", { ...view, title: "ls -la" }),
+      update("completed"),
+    ]),
+    "● bob/execute Terminal\n  ls -la\n✓ bob/execute\n",
+  );
+});

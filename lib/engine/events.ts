@@ -33,6 +33,8 @@ export type EngineEvent =
     readonly type: "tool_update";
     readonly callId: string;
     readonly status: ToolStatus;
+    /** The call, where an asked agent says more of it than when it was announced. */
+    readonly call?: ToolCallView;
     readonly text?: string;
     readonly diffs?: readonly FileDiff[];
     readonly locations?: readonly Location[];

@@ -36,7 +36,10 @@ export class EventRecorder {
         return this.#takeText(event);
       case "tool_update":
         // A call is saved when it is announced and when it is over.
-        if (event.status === "completed" || event.status === "failed") this.#takeWhole(event);
+        if (event.status === "completed" || event.status === "failed") {
+          const { call: _, ...end } = event;
+          this.#takeWhole(end);
+        }
         return;
       case "ask_end":
         return this.#takeWhole(withoutCause(event));

@@ -6,7 +6,7 @@
  * @module
  */
 import { spawn } from "node:child_process";
-import { closeSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -54,8 +54,6 @@ export type Behaviour =
   | "count"
   /** Answers each prompt with the variables of its environment that `text` names, with blanks between. */
   | "tell_environment"
-  /** Begins to answer and closes its stdout, but lives on. */
-  | "close_stdout"
   /** Makes a call whose arguments come late and that ends twice, and one that it leaves open. */
   | "calls"
   /** Answers, then asks a permission; the next answer tells the outcome. */
@@ -80,6 +78,8 @@ export interface FakeAgentOptions {
   readonly hangAt?: string;
   /** Ends with `exitCode` when it is asked this method. */
   readonly exitAt?: string;
+  /** A file that is written once something was said, in the directory where it was started. */
+  readonly file?: string;
   /** Asks its two permissions under one id. */
   readonly oneCallId?: boolean;
 }
@@ -208,6 +208,8 @@ class FakeAgent {
       sessionUpdate: "agent_message_chunk",
       content: { type: "text", text },
     });
+    const { file } = this.#options;
+    if (file !== undefined) process.stdout.write("", () => writeFileSync(file, ""));
   }
 
   /** Answers one prompt; returns the stop reason. */
@@ -267,11 +269,6 @@ class FakeAgent {
       case "tell_environment":
         say(this.#text.split(" ").map((name) => `${name}=${process.env[name]}`).join("\n"));
         return "end_turn";
-      case "close_stdout":
-        say(this.#text);
-        await new Promise<void>((done) => process.stdout.write("", () => done()));
-        closeSync(1);
-        return await new Promise<never>(() => {});
       case "calls":
         this.#calls(sessionId);
         say(this.#text);
