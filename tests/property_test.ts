@@ -1,7 +1,8 @@
 /**
  * Random conversations: prompts, asks typed and by the model, failures, cancels at any moment,
  * compressions, resumed and fresh conversations, prompts that queue, hooks that change asks, a changing
- * AGENTS.md. The model server refuses with 400 whatever a strict chat template would, and every request
+ * AGENTS.md, subagents in the foreground and in the background, told, stopped and continued, whose ends
+ * come as notifications. The model server refuses with 400 whatever a strict chat template would, and every request
  * has to begin with the one before it, byte for byte, but after a compression and after a conversation
  * was taken up again under other instructions.
  *
@@ -15,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
+import { RUN_TOOLS } from "../lib/delegation/run_tools.ts";
 import type { EngineEvent } from "../lib/engine/events.ts";
 import type { PromptResult, Session, SessionHost } from "../lib/session/types.ts";
 import type { PermissionAnswer } from "../lib/gate/question.ts";
@@ -52,7 +54,7 @@ class Conversation {
   readonly #faults: string[] = [];
   /** What each saved conversation sent last, and under which instructions, by its id. */
   readonly #saved = new Map<string, { readonly sent: Sent | undefined; readonly begun: number }>();
-  readonly counts = { requests: 0, compressions: 0, resumes: 0, asks: 0 };
+  readonly counts = { requests: 0, compressions: 0, resumes: 0, asks: 0, notifications: 0 };
   #server!: ModelServer;
   #host!: SessionHost;
   #session!: Session;
@@ -106,9 +108,10 @@ class Conversation {
         provider: "llamacpp",
         model: "m",
         ...(random.chance(0.8) ? { system: "Be brief." } : {}),
-        contextWindow: random.one([2500, 4000, 8000]),
+        contextWindow: random.one([3500, 5000, 9000]),
         maxTurns: 8,
-        tools: ["read", "ls", "write", "ask_agent"],
+        tools: ["read", "ls", "write", "ask_agent", "agent", ...RUN_TOOLS],
+        agents: { maxParallel: random.whole(1, 3) },
         compaction: random.one<Keys>([{}, { threshold: 0.5, keep: 0.1 }, { enabled: false }]),
         mmConfigs: { bob: { command: ["bob"], description: "knows" } },
         hooks: random.chance(0.3) ? { preAsk: [{ run: "a" }], postAsk: [{ run: "b" }] } : {},
@@ -147,17 +150,36 @@ class Conversation {
       [1, () => this.#resume()],
       [1, () => this.#begin()],
       [1, () => this.#changeInstructions()],
-      [1, () => this.#prompt(random.one(["/status", "/tools", "/agents", "/nonsense"]))],
+      [1, () => this.#prompt(random.one(["/status", "/tools", "/agents", "/tasks", "/nonsense"]))],
+      [2, () => this.#prompt("/fork Look at the rest")],
+      [4, () => this.#deliver()],
     ])();
   }
 
   async #prompt(text: string): Promise<PromptResult> {
+    const result = await this.#cancellable((signal) => this.#session.prompt({ text }, { signal }));
+    await this.#note(text, result);
+    return result;
+  }
+
+  /** What ended in the background is told in a turn of its own, as line mode does it. */
+  async #deliver(): Promise<void> {
+    const result = await this.#cancellable((signal) => this.#session.deliver({ signal }));
+    if (result !== undefined) await this.#note("(delivers)", result);
+  }
+
+  async #cancellable<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     this.#running.push(controller);
     this.#cancelIn = this.#random.chance(0.25) ? this.#random.whole(1, 30) : Infinity;
-    const result = await this.#session.prompt({ text }, { signal: controller.signal });
-    this.#running = this.#running.filter((one) => one !== controller);
-    const { end } = result;
+    try {
+      return await run(controller.signal);
+    } finally {
+      this.#running = this.#running.filter((one) => one !== controller);
+    }
+  }
+
+  async #note(text: string, { end }: PromptResult): Promise<void> {
     this.#log.push(
       `  ${JSON.stringify(text.slice(0, 40))} -> ${end.kind}` +
         (end.kind === "failed" ? ` (${end.reason.slice(0, 200)})` : ""),
@@ -168,7 +190,6 @@ class Conversation {
     }
     if (text.startsWith("/ask")) this.counts.asks++;
     await this.#remember();
-    return result;
   }
 
   /** Ends the session and takes its conversation up again, as another mm would. */
@@ -201,7 +222,9 @@ class Conversation {
   }
 
   async #begin(): Promise<void> {
-    await this.#prompt("/new");
+    const { end } = await this.#prompt("/new");
+    // What works in the background belongs to the conversation that there is.
+    if (end.kind !== "answered") return;
     this.#last = undefined;
     this.#current = undefined;
     this.#begun = this.#instructions;
@@ -255,6 +278,7 @@ class Conversation {
 
   #reply(request: RecordedRequest): Reply {
     this.counts.requests++;
+    if (request.last.text.startsWith("<task-notification>")) this.counts.notifications++;
     this.#happened();
     const faults = [...roleFaults(request.messages), ...this.#prefixFaults(request)];
     this.#log.push(`    request of ${request.messages.length} messages`);
@@ -298,7 +322,7 @@ test(`${WHICH}: no refusal, no broken prefix`, async () => {
   const seeds = ONE === undefined
     ? Array.from({ length: SEEDS }, (_, at) => at + 1)
     : [Number(ONE)];
-  const total = { requests: 0, compressions: 0, resumes: 0, asks: 0 };
+  const total = { requests: 0, compressions: 0, resumes: 0, asks: 0, notifications: 0 };
   const failed: string[] = [];
   const work = async () => {
     for (let seed = seeds.shift(); seed !== undefined && failed.length < 5; seed = seeds.shift()) {

@@ -5,11 +5,13 @@
  *
  * @module
  */
+import { join } from "node:path";
 import { createPoolOptions } from "./played_agents.ts";
 import { AgentPool } from "../../lib/agents/pool.ts";
 import { buildConfig } from "../../lib/config/build.ts";
 import { agentFileSchema } from "../../lib/config/schema.ts";
 import type { AgentConfig } from "../../lib/config/types.ts";
+import { DelegationHost } from "../../lib/delegation/delegation_host.ts";
 import { AskHooks } from "../../lib/hooks/ask_hooks.ts";
 import { McpHost } from "../../lib/mcp/host.ts";
 import { createModelClient } from "../../lib/model/client.ts";
@@ -44,11 +46,34 @@ export async function inProcessHost(options: InProcessOptions): Promise<SessionH
   const { url, stateDir, scratchDir, random } = options;
   const config = await configOf({ baseUrl: url, ...options.keys });
   const { has } = selectTools(config.tools);
+  const model = createModelClient({ config: config.model, env: {}, timing: TIMING, graceMs: 5 });
+  const played = createPoolOptions(config.agents, random);
+  const pool = new AgentPool(played);
   return new Host({
     config,
     env: {},
-    model: createModelClient({ config: config.model, env: {}, timing: TIMING, graceMs: 5 }),
-    pool: new AgentPool(createPoolOptions(config.agents, random)),
+    model,
+    pool,
+    createDelegation: () =>
+      Promise.resolve(
+        new DelegationHost({
+          ...played,
+          config,
+          model,
+          pool,
+          hasTool: has,
+          stateDir: join(stateDir, "subagents"),
+          scratch: () => Promise.resolve(scratchDir),
+          copy: ({ stateDir, cwd, messages }) => {
+            const id = crypto.randomUUID();
+            new SessionStore({ stateDir, keep: 0, secrets: [], version: "0" })
+              .copy({ id, cwd, messages });
+            return Promise.resolve(id);
+          },
+          places: (cwd) => ({ cwd, home: scratchDir, configDir: scratchDir, paths: [] }),
+          worktrees: undefined,
+        }),
+      ),
     tools: builtinTools(),
     hasTool: has,
     createCommands: () => noCommands,

@@ -69,21 +69,22 @@ class PlayedChild implements Child {
 
 function connection(child: PlayedChild, random: Random): ChildConnection {
   const closed = child.ended.then(() => {});
+  const open = () =>
+    random.chance(0.03)
+      ? Promise.reject(new ChildError("agent", "no session today"))
+      : Promise.resolve({
+        id: "s",
+        label: "played/bob",
+        window: undefined,
+        prompt: (_text: string, options: ChildPromptOptions) => answer(child, random, options),
+        steer: () => Promise.resolve(random.chance(0.5)),
+        close: () => Promise.resolve(),
+      });
   return {
     title: "Bob",
     closed,
-    loadSession: () => Promise.reject(new ChildError("agent", "nothing is saved")),
-    newSession: () =>
-      random.chance(0.03)
-        ? Promise.reject(new ChildError("agent", "no session today"))
-        : Promise.resolve({
-          id: "s",
-          label: "played/bob",
-          window: undefined,
-          prompt: (_text: string, options: ChildPromptOptions) => answer(child, random, options),
-          steer: () => Promise.resolve(false),
-          close: () => Promise.resolve(),
-        }),
+    loadSession: open,
+    newSession: open,
     close: () => {},
   };
 }

@@ -69,7 +69,7 @@ function isNextQuestion(messages: readonly WireMessage[]): boolean {
   for (let i = 0; i + 1 < messages.length; i += 2) {
     const [asked, answer] = [messages[i], messages[i + 1]];
     if (asked?.role !== "user" || answer?.role !== "assistant") return false;
-    const isPair = textOfMessage(asked).startsWith("[asked ") && isOwnWords(answer);
+    const isPair = /^\[(?:asked|forked) /u.test(textOfMessage(asked)) && isOwnWords(answer);
     const neverSent = /^\[(?:cancelled by the user|interrupted)\]$/u.test(textOfMessage(answer));
     if (!isPair && !neverSent) return false;
   }

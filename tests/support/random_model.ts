@@ -52,7 +52,7 @@ export function randomReply(request: RecordedRequest, options: RandomReplyOption
       ...(random.chance(0.5) ? {} : { text: "I look." }),
       ...(random.chance(0.2) ? { reasoning: "Hm." } : {}),
       ...(random.chance(0.05) ? { finish: "length" } : {}),
-      toolCalls: Array.from({ length: random.whole(1, 3) }, () => randomCall(random)),
+      toolCalls: Array.from({ length: random.whole(1, 3) }, () => randomCall(random, request)),
       ...usage(random, request),
     })],
     [1, () => ({ text: "" })],
@@ -65,8 +65,24 @@ export function randomReply(request: RecordedRequest, options: RandomReplyOption
   ])();
 }
 
-function randomCall(random: Random): ReplyCall {
+function randomCall(random: Random, request: RecordedRequest): ReplyCall {
+  const id = request.raw.match(/task-[0-9a-f]{6}/gu)?.at(-1) ?? "task-000000";
+  const task = { description: "A task", prompt: "Look." };
   return random.one<ReplyCall>([
+    { name: "agent", arguments: task },
+    {
+      name: "agent",
+      arguments: { ...task, subagent_type: random.one(["explore", "fork", "bob"]) },
+    },
+    { name: "agent", arguments: { ...task, run_in_background: false } },
+    { name: "agent", arguments: { ...task, subagent_type: "nobody" } },
+    { name: "list_agents", arguments: {} },
+    { name: "send_message", arguments: { task_id: id, message: "And then?" } },
+    {
+      name: "wait_agent",
+      arguments: random.one<Record<string, unknown>>([{}, { task_ids: [id] }]),
+    },
+    { name: "task_stop", arguments: { task_id: id } },
     { name: "ls", arguments: {} },
     { name: "read", arguments: { path: "big.txt" } },
     { name: "read", arguments: { path: random.one(["missing.txt", "AGENTS.md"]) } },
