@@ -215,7 +215,7 @@ test("one command per agent is offered to editors, after the reply to session/ne
     await editor.prompt(session, "/agents");
     assert.match(
       editor.text(session),
-      /^bob - not started, knows all about bob\n.*\neve - not started, reviews\n.*\n$/,
+      /^bob - not started, knows all about bob\n.*\neve - not started, reviews\n.*\n\nSubagents:\nexplore - /,
     );
   }));
 

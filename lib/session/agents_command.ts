@@ -35,5 +35,5 @@ export async function agentsCommand(options: AgentsCommandOptions): Promise<Comm
   const asked = agentsText(pool, { yolo, rules: config.permissions });
   if (delegation === undefined || !delegation.offered) return { ok: true, text: asked };
   const { text } = await delegation.definitions("", { signal });
-  return { ok: true, text: `${asked}\n\n${text}` };
+  return { ok: true, text: `${asked}\n\nSubagents:\n${text}` };
 }
