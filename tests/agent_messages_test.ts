@@ -34,11 +34,8 @@ test("messages to a run at work are read after its tool calls, in the order they
     const told = await stage.call(send(id, "one"), send(id, "two"), send(id, "three"));
     for (const text of told) assert.match(text, /^task-\w+ gets the message: after its next tool/u);
     await stage.p.write("go", "");
-    const [result = ""] = await stage.call(wait());
-    assert.deepEqual(endsIn(result).map(({ round, status }) => [round, status]), [[
-      1,
-      "completed",
-    ]]);
+    const ends = await stage.finish();
+    assert.deepEqual(ends.map(({ round, status }) => [round, status]), [[1, "completed"]]);
     assert.equal(stage.theirs.length, 2);
     assert.deepEqual(lastResults(stage.theirs[1]), [
       `met\n[exit status 0]\n\n${FROM}one\n\n${FROM}two\n\n${FROM}three`,
@@ -61,8 +58,8 @@ test("messages to a run that waits for a slot follow its task, each as a prompt 
     assert.match(listed, new RegExp(`${id} \\| general-purpose \\| queued \\|`, "u"));
     for (const text of told) assert.match(text, /gets the message/u);
     go.resolve();
-    const [result = ""] = await stage.call(wait(id));
-    assert.deepEqual(endsIn(result).map((end) => [end.round, end.result]), [[1, "Four."]]);
+    const ends = (await stage.finish()).filter((end) => end.id === id);
+    assert.deepEqual(ends.map((end) => [end.round, end.result]), [[1, "Four."]]);
     assert.deepEqual(textsOf(stage.theirs.at(-1)).slice(1), [
       "Second",
       "Two.",
@@ -150,20 +147,25 @@ test("a run that ended goes on in its process, and in another one from what was 
     ]);
   }));
 
-test("two messages to a run that ended make it go on once, and are read in order", () =>
-  withStage([
+test("two messages to a run that ended make it go on once, and are read in order", () => {
+  const go = Promise.withResolvers<void>();
+  return withStage([
     onUser("Work", { text: "Done." }),
-    always(({ messages }) => ({ text: `Answer ${messages.length}.` })),
+    onUser("one", { text: "Done with one.", holdUntil: go.promise }),
+    onUser("two", { text: "Done with both." }),
   ], async (stage) => {
     const id = await stage.start("Work");
     await stage.call(wait());
-    const results = await stage.call(send(id, "one"), send(id, "two"), wait());
-    assert.match(results[0] ?? "", /goes on with the message/u);
-    assert.match(results[1] ?? "", /gets the message|goes on with the message/u);
-    assert.deepEqual(endsIn(results[2] ?? "").map(({ round }) => round), [2]);
+    const told = await stage.call(send(id, "one"), send(id, "two"));
+    assert.match(told[0] ?? "", /goes on with the message/u);
+    assert.match(told[1] ?? "", /gets the message/u);
+    go.resolve();
+    const ends = await stage.finish();
+    assert.deepEqual(ends.map(({ round, result }) => [round, result]), [[2, "Done with both."]]);
     assert.deepEqual(messagesIn(textsOf(stage.theirs.at(-1))), ["one", "two"]);
-    assert.equal((await stage.call(wait()))[0]?.includes("every result was given"), true);
-  }));
+    assert.match((await stage.call(wait()))[0] ?? "", /every result was given to you/u);
+  });
+});
 
 test("a message while a hook looks at the end is not lost: the run goes on with it", () =>
   withStage([
@@ -176,11 +178,8 @@ test("a message while a hook looks at the end is not lost: the run goes on with 
     const [told = ""] = await stage.call(send(id, "more"));
     assert.match(told, /gets the message/u);
     await p.write("go", "");
-    const [result = ""] = await stage.call(wait());
-    assert.deepEqual(endsIn(result).map((one) => [one.round, one.result]), [[
-      1,
-      "Done with more.",
-    ]]);
+    const ends = await stage.finish();
+    assert.deepEqual(ends.map((one) => [one.round, one.result]), [[1, "Done with more."]]);
   }, {
     hooks: {
       subagentStop: [{ run: "touch stopping; until [ -e go ]; do sleep 0.02; done" }],

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { AgentStage, endsIn, ofSubagent, runCalls, withStage } from "./support/agent_stage.ts";
+import { type AgentStage, ofSubagent, runCalls, withStage } from "./support/agent_stage.ts";
 import { bash } from "./support/agents.ts";
 import { always, onTool, onUser } from "./support/model_server.ts";
 import { writeAgent } from "./support/one_agent.ts";
@@ -114,8 +114,7 @@ test("a run that goes on has the permissions of the mm that goes on with it", ()
     await writeAgent(p, stage.server, {});
     await stage.open();
     stage.editor.onPermission = "reject_once";
-    const [, result = ""] = await stage.call(send(id, "Go on"), wait());
-    const [end] = endsIn(result);
+    const [end] = await stage.finish(send(id, "Go on"));
     assert.match(end?.result ?? "", /^Told: Not run: the user rejected/u);
     const [question, ...others] = stage.editor.permissions;
     assert.equal(question?.toolCall.name ?? question?.toolCall.title, "general-purpose/bash");

@@ -4,7 +4,6 @@ import { appendFile, readFile } from "node:fs/promises";
 import { test } from "node:test";
 import {
   AgentStage,
-  endsIn,
   FROM,
   idsIn,
   lastResults,
@@ -51,8 +50,7 @@ test("after kill -9 a run at work is paused, one that ended stays so, and nothin
     // What was told once is not told again.
     assert.deepEqual(stage.ends.map(({ id, round }) => [id, round]), [[done, 1]]);
 
-    const [told = ""] = await stage.call(send(cut, "Go on"), send(done, "More"), wait());
-    assert.match(told, /goes on with the message/u);
+    const ends = await stage.finish(send(cut, "Go on"), send(done, "More"));
     const resumed = await stage.asked("Go on");
     const [task, mark = "", message] = textsOf(resumed).slice(1);
     assert.deepEqual([task, message], ["Hang", `${FROM}Go on`]);
@@ -63,8 +61,10 @@ test("after kill -9 a run at work is paused, one that ended stays so, and nothin
       "Finished.",
       `${FROM}More`,
     ]);
-    const ends = stage.ends.slice(1).map(({ id, round, result }) => [id, round, result]);
-    assert.deepEqual(ends, [[done, 2, "More of it."], [cut, 2, "Resumed."]]);
+    assert.deepEqual(ends.map(({ id, round, result }) => [id, round, result]), [
+      [done, 2, "More of it."],
+      [cut, 2, "Resumed."],
+    ]);
     assert.equal(textsOf(stage.own.at(-1)).join("").match(REMINDER)?.length, 1);
   }));
 
@@ -77,8 +77,8 @@ test("a half-finished call of a tool does not stand in the way of going on", () 
     await stage.fileIs("begun");
     await stage.kill();
     await stage.open();
-    const [, result = ""] = await stage.call(send(id, "Go on"), wait());
-    assert.deepEqual(endsIn(result).map((end) => end.result), ["Resumed."]);
+    const ends = await stage.finish(send(id, "Go on"));
+    assert.deepEqual(ends.map((end) => end.result), ["Resumed."]);
     const texts = textsOf(stage.theirs.at(-1)).slice(1);
     assert.deepEqual(texts.slice(2, 3), ["one\n[exit status 0]"]);
     assert.match(texts[3] ?? "", /^\[(?:interrupted|cancelled)\]$/u);
@@ -101,8 +101,8 @@ test("a run goes on at the address that the model server has now", () =>
     // It has not seen the conversations that go on there.
     stage.server.allowNewPrefix(10);
     await stage.open();
-    const [, result = ""] = await stage.call(send(id, "Go on"), wait());
-    assert.deepEqual(endsIn(result).map(({ status, result }) => [status, result]), [
+    const ends = await stage.finish(send(id, "Go on"));
+    assert.deepEqual(ends.map(({ status, result }) => [status, result]), [
       ["completed", "Resumed."],
     ]);
     assert.equal(stage.theirs.length, 1);
@@ -112,21 +112,27 @@ test("a run goes on at the address that the model server has now", () =>
     }
   }));
 
-test("two messages to a paused run resume it once, and are read in order", () =>
-  withStage([
+test("two messages to a paused run resume it once, and are read in order", () => {
+  const go = Promise.withResolvers<void>();
+  return withStage([
     onUser("Hang", { hang: true }),
-    always(({ messages }) => ({ text: `Answer ${messages.length}.` })),
+    onUser("one", { text: "Done with one.", holdUntil: go.promise }),
+    onUser("two", { text: "Done with both." }),
   ], async (stage) => {
     const id = await stage.start("Hang");
     await stage.asked("Hang");
     await stage.saved(id, "running");
     await stage.kill();
     await stage.open();
-    const [, , result = ""] = await stage.call(send(id, "one"), send(id, "two"), wait());
-    assert.deepEqual(endsIn(result).map(({ round }) => round), [2]);
-    const texts = textsOf(stage.theirs.at(-1)).filter((text) => text.startsWith(FROM));
-    assert.deepEqual(texts.join("\n\n"), `${FROM}one\n\n${FROM}two`);
-  }));
+    await stage.call(send(id, "one"), send(id, "two"));
+    go.resolve();
+    const ends = await stage.finish();
+    assert.deepEqual(ends.map(({ round, result }) => [round, result]), [[2, "Done with both."]]);
+    const told = textsOf(stage.theirs.at(-1)).filter((text) => text.startsWith(FROM));
+    assert.deepEqual(told, [`${FROM}one`, `${FROM}two`]);
+    assert.equal(stage.theirs.length, 3);
+  });
+});
 
 test("what was stopped stays stopped after a restart, what a clean end cut off can go on", () =>
   withStage([always({ hang: true })], async (stage) => {

@@ -133,6 +133,13 @@ export class AgentStage {
     return await this.rounds(calls);
   }
 
+  /** Lets the model make calls and wait then; returns the ends that it was told of meanwhile. */
+  async finish(...calls: ReplyCall[]): Promise<ToldEnd[]> {
+    const before = this.ends.length;
+    await this.call(...calls, runCalls.wait());
+    return this.ends.slice(before);
+  }
+
   /** Lets the model make calls in several answers of one turn; returns the results of the last. */
   async rounds(...rounds: Round[]): Promise<string[]> {
     const step = this.plan(...rounds);
