@@ -101,7 +101,7 @@ test("several faults are told at once", () => {
   assert.match(told as string, /fork_turns.*fork_tools.*isolation/u);
 });
 
-test('"false" as text means false, and is no run in the background', () => {
+test("the text false means false, and is no run in the background", () => {
   for (const value of ["false", "False", false]) {
     assert.deepEqual(read({ run_in_background: value }), {
       ...TASK,
