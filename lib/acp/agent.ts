@@ -14,6 +14,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { messageOf } from "../base/errors.ts";
 import { redactor } from "../base/secrets.ts";
+import { within } from "../base/within.ts";
 import type { SessionHost } from "../session/types.ts";
 import { EFFORT_OPTION, MODE_OPTION, MODEL_OPTION, yoloOf } from "./config_options.ts";
 import { invalidParams, requestErrorOf } from "./errors.ts";
@@ -206,14 +207,4 @@ function yoloFor(mode: unknown, field: string): boolean {
     throw invalidParams(`Cannot set the ${field} "${mode}": choose "ask" or "yolo"`);
   }
   return yolo;
-}
-
-async function within(task: Promise<void>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, ms));
-  try {
-    await Promise.race([task, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -6,6 +6,7 @@
  */
 import { describeEnd, type End } from "../base/ends.ts";
 import { messageOf } from "../base/errors.ts";
+import { within } from "../base/within.ts";
 import type { Child, ProcessEnd, StartChild } from "../platform/process.ts";
 import { type ChildConnection, ChildError, type ConnectChild } from "./child_connection.ts";
 
@@ -176,17 +177,4 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
     signal.addEventListener("abort", leave, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
   });
-}
-
-/** Waits at most `ms` milliseconds; `undefined` when that was too short. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  try {
-    return await Promise.race([
-      promise,
-      new Promise<undefined>((resolve) => timer = setTimeout(() => resolve(undefined), ms)),
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

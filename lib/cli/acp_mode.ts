@@ -7,6 +7,7 @@ import process from "node:process";
 import { Readable } from "node:stream";
 import { guardConsole } from "../acp/console.ts";
 import { VERSION } from "../base/version.ts";
+import { within } from "../base/within.ts";
 import { ASK_DEPTH_VARIABLE, parseAskDepth } from "../platform/ask_depth.ts";
 import { stdoutBytes } from "../platform/stdout_bytes.ts";
 import type { ModeOptionsOf } from "./mode.ts";
@@ -39,7 +40,10 @@ export async function runAcpMode(
     });
   const [{ serveAcp }, host] = await Promise.all([serving, hosting]);
   // An editor offers images only if the greeting announces them. An asking mm sends none.
-  if (parseAskDepth(io.env[ASK_DEPTH_VARIABLE]) === 0) await settledWithin(host.ready, READY_MS);
+  const { ready } = host;
+  if (ready !== undefined && parseAskDepth(io.env[ASK_DEPTH_VARIABLE]) === 0) {
+    await within(ready, READY_MS);
+  }
   await serveAcp({
     host,
     streams: {
@@ -52,15 +56,4 @@ export async function runAcpMode(
     ...(options.verbose ? { log: say } : {}),
   });
   return 0;
-}
-
-/** Waits for something that never fails, and no longer than `ms` milliseconds. */
-async function settledWithin(task: Promise<unknown> | undefined, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, ms));
-  try {
-    await Promise.race([task, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

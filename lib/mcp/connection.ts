@@ -18,6 +18,7 @@ import { z } from "zod";
 import { oneLine } from "../base/cut.ts";
 import { messageOf } from "../base/errors.ts";
 import { VERSION } from "../base/version.ts";
+import { within } from "../base/within.ts";
 import type { McpServerConfig } from "../config/types.ts";
 import type { Child, ProcessEnd, StartChild } from "../platform/process.ts";
 import { ChildTransport } from "./child_transport.ts";
@@ -297,17 +298,4 @@ function diedWords(end: ProcessEnd | undefined, stderr: string, noise: string | 
     : `exited with status ${end.code ?? "unknown"}`;
   const last = stderr.trim() || noise || "";
   return last === "" ? how : `${how}; its last words: ${last.slice(-1000)}`;
-}
-
-/** Returns what a promise gives, `undefined` when it takes longer. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) =>
-    timer = setTimeout(() => resolve(undefined), ms)
-  );
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

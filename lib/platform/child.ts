@@ -6,6 +6,7 @@
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { tailOf } from "../base/cut.ts";
+import { within } from "../base/within.ts";
 import { drained } from "./drain.ts";
 import { endGroup, groupGone, signalGroup } from "./group.ts";
 import type { Child, ProcessEnd, StartChild, StartChildOptions } from "./process.ts";
@@ -80,9 +81,9 @@ async function start(options: StartChildOptions, reaper: Reaper): Promise<Child>
     stderrTail: tail,
     async stop({ graceMs = STOP_GRACE_MS } = {}) {
       stdin.end();
-      if (!await within(ended, graceMs / 2)) {
+      if (await within(ended, graceMs / 2) === undefined) {
         signalGroup(pid, "SIGTERM");
-        if (!await within(ended, graceMs / 2)) signalGroup(pid, "SIGKILL");
+        if (await within(ended, graceMs / 2) === undefined) signalGroup(pid, "SIGKILL");
       }
       return await Promise.race([gone, givenUp(pid, ended)]);
     },
@@ -98,18 +99,6 @@ async function givenUp(pid: number, ended: Promise<ProcessEnd>): Promise<Process
   await groupGone(pid, STOP_GRACE_MS);
   const end: ProcessEnd = { code: null, signal: "SIGKILL" };
   return await Promise.race([ended, delay(STOP_GRACE_MS, end, { ref: false })]);
-}
-
-async function within(ended: Promise<ProcessEnd>, ms: number): Promise<boolean> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([
-      ended.then(() => true),
-      delay(ms, false, { signal: timer.signal }),
-    ]);
-  } finally {
-    timer.abort();
-  }
 }
 
 /** Keeps the end of what is written to stderr; reading never stops, or the child would. */

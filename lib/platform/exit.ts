@@ -4,7 +4,7 @@
  * @module
  */
 import process from "node:process";
-import { clearTimeout, setTimeout } from "node:timers";
+import { within } from "../base/within.ts";
 import { textFlushed } from "./output.ts";
 import { stdoutFlushed } from "./stdout_bytes.ts";
 
@@ -27,16 +27,9 @@ export async function exitProcess(code: number, options: ExitOptions = {}): Prom
   const flushed = stdoutFlushed().then(() =>
     Promise.all([textFlushed(process.stdout), textFlushed(process.stderr)])
   );
-  let timer: ReturnType<typeof setTimeout> | undefined;
   const { flushMs = Infinity } = options;
-  if (flushMs !== Infinity) {
-    const givenUp = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, flushMs);
-    });
-    await Promise.race([flushed, givenUp]);
-    clearTimeout(timer);
-  } else {
-    await flushed;
-  }
+  // A timer takes no infinity.
+  if (flushMs === Infinity) await flushed;
+  else await within(flushed, flushMs);
   process.exit(code);
 }

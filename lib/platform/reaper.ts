@@ -6,6 +6,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { clearTimeout, setTimeout } from "node:timers";
+import { within } from "../base/within.ts";
 import { isWindows } from "./runtime.ts";
 import { END_STRAYS, patternOf } from "./strays.ts";
 
@@ -151,10 +152,7 @@ export function createReaper(): Reaper {
     mark,
     async ready() {
       if (helper === undefined) start();
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, READY_MS));
-      await Promise.race([told, limit]);
-      clearTimeout(timer);
+      await within(told, READY_MS);
     },
     add(pgid) {
       if (groups.has(pgid)) return;

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { within } from "../base/within.ts";
 import type { Emit } from "../engine/events.ts";
 import type { ModelClient } from "../model/types.ts";
 import type { ProjectInstructions } from "./project_instructions.ts";
@@ -55,11 +56,8 @@ export class InstructionsReporter {
    */
   async close(): Promise<void> {
     if (this.#open) {
-      let timer: ReturnType<typeof setTimeout> | undefined;
       const facts = this.#options.model.facts({}).then(() => this.#compare(), () => {});
-      const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, LAST_LOOK_MS));
-      await Promise.race([facts, limit]);
-      clearTimeout(timer);
+      await within(facts, LAST_LOOK_MS);
     }
     this.#open = false;
   }

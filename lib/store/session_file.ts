@@ -9,6 +9,7 @@
  */
 import { Buffer } from "node:buffer";
 import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { within } from "../base/within.ts";
 
 const NEWLINE = 10;
 
@@ -79,13 +80,7 @@ export class SessionFile {
     if (this.#closed) return;
     const synced = this.sync();
     this.#closed = true;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, limitMs));
-    try {
-      await Promise.race([synced, limit]);
-    } finally {
-      clearTimeout(timer);
-    }
+    await within(synced, limitMs);
     // Closing under a disk that still writes would wait for it.
     void synced.then(() => closeSync(this.#fd));
   }
