@@ -12,7 +12,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import type { Program } from "../tests/support/program.ts";
+import { BARE_ENTRY, compiledBare } from "./bench/bare_program.ts";
 import { measure, type Measures } from "./bench/measure.ts";
+import { machine, markdownTable, median } from "./bench/table.ts";
 import { compile, EXECUTABLE } from "./compile.ts";
 import { ROOT } from "./checks/repository.ts";
 
@@ -40,17 +42,14 @@ const { values } = parseArgs({
   },
 });
 
-const BARE = join(ROOT, "scripts", "bench", "bare.ts");
-
 /** The program to measure and the bare one of its runtime. */
 async function programs(chosen: string): Promise<{ mm: Program; bare: Program }> {
   const deno = [process.execPath, "run", "-A", "--no-check"] as const;
-  if (chosen === "source") return { mm: [...deno, join(ROOT, "cli.ts")], bare: [...deno, BARE] };
-  const bare = join(ROOT, "build", "bare");
-  if (!existsSync(bare)) {
-    await compile({ entry: BARE, folder: join(ROOT, "build", "bare-bundle"), executable: bare });
+  if (chosen === "source") {
+    return { mm: [...deno, join(ROOT, "cli.ts")], bare: [...deno, BARE_ENTRY] };
   }
-  if (chosen !== "compiled") return { mm: JSON.parse(chosen) as Program, bare: [bare] };
+  const bare = await compiledBare();
+  if (chosen !== "compiled") return { mm: JSON.parse(chosen) as Program, bare };
   if (!existsSync(EXECUTABLE)) {
     await compile({
       entry: join(ROOT, "cli.ts"),
@@ -58,14 +57,7 @@ async function programs(chosen: string): Promise<{ mm: Program; bare: Program }>
       executable: EXECUTABLE,
     });
   }
-  return { mm: [EXECUTABLE], bare: [bare] };
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
+  return { mm: [EXECUTABLE], bare };
 }
 
 function table(runs: readonly Measures[]): string {
@@ -84,8 +76,7 @@ function table(runs: readonly Measures[]): string {
     ];
   });
   const head = ["measure", "median", "least", "times bare", "aim (compiled)"];
-  const lines = [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`);
-  return lines.join("\n");
+  return markdownTable(head, rows);
 }
 
 const { mm, bare } = await programs(values.program);
@@ -104,7 +95,9 @@ try {
     if (i > 0) runs.push(run);
     process.stderr.write(i === 0 ? "warmed up\n" : `run ${i} of ${values.runs}\n`);
   }
-  process.stdout.write(`${mm.join(" ")}, medians of ${values.runs} runs\n\n${table(runs)}\n`);
+  process.stdout.write(
+    `${mm.join(" ")}, medians of ${values.runs} runs, ${machine()}\n\n${table(runs)}\n`,
+  );
   if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(runs, null, 1)}\n`);
 } finally {
   model.stdin.end();

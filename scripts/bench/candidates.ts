@@ -16,6 +16,7 @@ import {
   PEERS,
   PEERS_DIR,
 } from "../../tests/interop/peers.ts";
+import type { PeerCall } from "../../tests/interop/peer_wire.ts";
 import type { Program } from "../../tests/support/program.ts";
 import type { TestProject } from "../../tests/support/project.ts";
 import { ROOT } from "../checks/repository.ts";
@@ -36,6 +37,22 @@ export interface Candidate {
   readonly delegation: PeerDelegation;
   /** Writes its configuration into a project; its models are at `url`. */
   prepare(project: TestProject, url: string): Promise<Prepared>;
+  /** The call that shows its version, without arguments of its own configuration. */
+  readonly version: Program;
+  /** The files and folders it consists of, the runtime it needs included; none for sources. */
+  readonly installed: readonly string[];
+  /** What delegation is made of besides a hand-over; absent where that is not compared. */
+  readonly more?: CandidateMore;
+}
+
+/** What is known about an agent whose delegation is looked into. */
+export interface CandidateMore {
+  /** The folder of its definitions, in a project. */
+  readonly definitions: string;
+  /** The call by which its model runs a command. */
+  run(command: string): PeerCall;
+  /** The arguments that make it answer one prompt and end, from those that make it speak ACP. */
+  headless(acpArgs: readonly string[], prompt: string): readonly string[];
 }
 
 /** The peers that can be measured here, and why the others cannot. */
@@ -64,6 +81,15 @@ export function mmProgram(chosen?: string): { readonly program: Program; readonl
     : { program: JSON.parse(name) as Program, name };
 }
 
+/** Returns what both kinds of mm are. */
+function mmParts(program: Program): Pick<Candidate, "prepare" | "version" | "installed"> {
+  return {
+    prepare: (project, url) => prepareMm(project, url, program),
+    version: [...program, "-version"],
+    installed: program.length === 1 ? program : [],
+  };
+}
+
 /** Returns mm as it hands over with `ask_agent`, to another configuration. */
 export function mmAsking(program: Program): Candidate {
   return {
@@ -72,7 +98,7 @@ export function mmAsking(program: Program): Candidate {
       call: (prompt) => ({ name: "ask_agent", arguments: { agent: "bob", prompt } }),
       family: ["ask_agent"],
     },
-    prepare: (project, url) => prepareMm(project, url, program),
+    ...mmParts(program),
   };
 }
 
@@ -92,7 +118,12 @@ export function mmDelegating(program: Program): Candidate {
       }),
       family: MM_FAMILY,
     },
-    prepare: (project, url) => prepareMm(project, url, program),
+    ...mmParts(program),
+    more: {
+      definitions: ".mm/agents",
+      run: (command) => ({ name: "bash", arguments: { command } }),
+      headless: (_acpArgs, prompt) => ["-p", prompt],
+    },
   };
 }
 
@@ -131,8 +162,12 @@ export async function findPeers(names?: readonly string[]): Promise<FoundPeers> 
 }
 
 function candidateOf(peer: Peer): Candidate {
+  const folder = join(PEERS_DIR, peer.name, "node_modules");
+  const executable = join(folder, ".bin", peer.executable);
   return {
     name: peer.name,
+    version: peer.ownRuntime ? [executable, "--version"] : [nodePath(), executable, "--version"],
+    installed: peer.ownRuntime ? [folder] : [folder, nodePath()],
     delegation: peer.delegation,
     async prepare(project, url) {
       const home = join(project.home, peer.name);
@@ -141,5 +176,20 @@ function candidateOf(peer: Peer): Candidate {
       const [program, ...args] = entry["command"] as [string, ...string[]];
       return { program: [program], args, env: entry["env"] as Record<string, string> };
     },
+    ...(peer.name === "qwen" ? { more: moreOfQwen(peer) } : {}),
+  };
+}
+
+function moreOfQwen({ run }: Peer): CandidateMore {
+  return {
+    definitions: ".qwen/agents",
+    run,
+    headless: (acpArgs, prompt) => [
+      ...acpArgs.filter((one) => one !== "--acp"),
+      "--approval-mode",
+      "yolo",
+      "-p",
+      prompt,
+    ],
   };
 }

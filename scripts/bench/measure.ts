@@ -3,13 +3,12 @@
  *
  * @module
  */
-import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AcpEditor } from "../../tests/support/acp_editor.ts";
-import { treeOf } from "../../tests/support/process_tree.ts";
 import type { Program } from "../../tests/support/program.ts";
 import { type TestProject, testProject } from "../../tests/support/project.ts";
+import { peakOfTree, pssOfTree } from "./memory.ts";
 import { ASKS, CHUNKS, words } from "./script.ts";
 
 /** Measures by name: milliseconds, or MiB where the name says PSS. */
@@ -25,9 +24,6 @@ export interface MeasureOptions {
 
 /** Processes are given this long to come to rest before their memory is read, in milliseconds. */
 const REST_MS = 1000;
-
-/** How often memory is read while it is looked for its peak, in milliseconds. */
-const SAMPLE_MS = 50;
 
 /**
  * Runs every measure once.
@@ -63,7 +59,7 @@ async function bareMeasures(project: TestProject, bare: Program): Promise<Measur
   const waiting = project.mm(["wait"], { program: bare });
   await waiting.waitForOutput("bare");
   await sleep(REST_MS);
-  const pss = await pssOf(project, waiting.pid);
+  const pss = await pssOfTree(waiting.pid, project.mark);
   await waiting.stop();
   return { "bare start": start, "bare PSS": pss };
 }
@@ -116,25 +112,17 @@ async function memoryMeasures(project: TestProject, program: Program): Promise<M
   const editor = project.editor([], { program });
   const session = await editor.start();
   await sleep(REST_MS);
-  const idle = await pssOf(project, editor.mm.pid);
+  const idle = await pssOfTree(editor.mm.pid, project.mark);
   await prompt(editor, session, "MANY", words(CHUNKS).join(""));
-  const after = await pssOf(project, editor.mm.pid);
-  let peak = 0;
-  let sampling = true;
-  const sampler = (async () => {
-    while (sampling) {
-      peak = Math.max(peak, await pssOf(project, editor.mm.pid));
-      await sleep(SAMPLE_MS);
-    }
-  })();
+  const after = await pssOfTree(editor.mm.pid, project.mark);
+  const peak = peakOfTree(editor.mm.pid, project.mark);
   await prompt(editor, session, "ASK SLOW", `DONE ${ASKS}`);
-  sampling = false;
-  await sampler;
+  const most = await peak.stop();
   await editor.mm.stop();
   return {
     "PSS idle": idle,
     [`PSS after ${CHUNKS} chunks`]: after,
-    [`PSS with ${ASKS} asks`]: peak,
+    [`PSS with ${ASKS} asks`]: most,
   };
 }
 
@@ -178,14 +166,4 @@ async function timed(action: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await action();
   return performance.now() - start;
-}
-
-/** Proportional set size of a process and all it started, in MiB. */
-async function pssOf(project: TestProject, pid: number): Promise<number> {
-  let kib = 0;
-  for (const one of await treeOf(pid, project.mark)) {
-    const text = await readFile(`/proc/${one.pid}/smaps_rollup`, "utf8").catch(() => "");
-    kib += Number(/^Pss:\s+(\d+)/mu.exec(text)?.[1] ?? 0);
-  }
-  return kib / 1024;
 }

@@ -49,6 +49,10 @@ export interface Peer {
   readonly name: string;
   /** What npm installs. */
   readonly package: string;
+  /** Its executable among those of the package. */
+  readonly executable: string;
+  /** Whether it brings its own runtime; else Node runs it. */
+  readonly ownRuntime: boolean;
   /** Whether its installation has to run scripts of its own. */
   readonly scripts: boolean;
   /** Returns the entry of `mmConfigs`, after its own configuration was written. */
@@ -80,6 +84,8 @@ export const PEERS: readonly Peer[] = [
   {
     name: "qwen",
     package: "@qwen-code/qwen-code",
+    executable: "qwen",
+    ownRuntime: false,
     scripts: false,
     entry: ({ url, home }) =>
       Promise.resolve({
@@ -118,6 +124,8 @@ export const PEERS: readonly Peer[] = [
   {
     name: "opencode",
     package: "opencode-ai",
+    executable: "opencode",
+    ownRuntime: true,
     scripts: true,
     async entry({ url, home }) {
       const folder = join(home, ".config", "opencode");
@@ -155,6 +163,8 @@ export const PEERS: readonly Peer[] = [
   {
     name: "codex",
     package: "@agentclientprotocol/codex-acp",
+    executable: "codex-acp",
+    ownRuntime: false,
     scripts: false,
     async entry({ url, home }) {
       await mkdir(home, { recursive: true });
@@ -189,6 +199,8 @@ export const PEERS: readonly Peer[] = [
   {
     name: "gemini",
     package: "@google/gemini-cli",
+    executable: "gemini",
+    ownRuntime: false,
     scripts: false,
     async entry({ url, home, trusted = false }) {
       const folder = join(home, ".gemini");
