@@ -78,6 +78,7 @@ export async function runPromptMode(
     session: {
       cwd,
       emit,
+      headless: true,
       ...(someone ? askAt({ renderer, paint, show: gathered.err }) : { askPermission: refuse }),
     },
   });
