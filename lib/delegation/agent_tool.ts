@@ -25,6 +25,9 @@ const MAX_OFFERED = 20;
 /** UTF-16 units of a definition's description, for the model. */
 const MAX_DESCRIPTION = 160;
 
+/** UTF-16 units of a task's description: it stands in lists, notifications and on disk. */
+const MAX_TASK = 200;
+
 /** UTF-16 units of the call's title. */
 const TITLE_LENGTH = 200;
 
@@ -60,9 +63,15 @@ export function agentTool(options: AgentToolOptions): Tool {
       if ("error" in strict) return strict;
       const parsed = tool.parse(strict.raw);
       if ("error" in parsed) return parsed;
-      const { subagent_type: type, ...rest } = parsed.input;
-      // Rules of the gate are about who works, also where the model names nobody.
-      return { input: { ...rest, subagent_type: type ?? DEFAULT_TYPE } };
+      const { subagent_type: type = DEFAULT_TYPE, description, ...rest } = parsed.input;
+      return {
+        input: {
+          ...rest,
+          description: oneLine(description, MAX_TASK),
+          // Rules of the gate are about who works, also where the model names nobody.
+          subagent_type: type.normalize("NFC").trim(),
+        },
+      };
     },
   } as Tool;
 }

@@ -139,9 +139,22 @@ test("the call starts what its arguments say, and its title names who works", as
   const context = { signal: new AbortController().signal, maxOutput: 100 } as ToolContext;
   assert.deepEqual(await tool.run(parsed.input, context), { ok: true, text: "done" });
   assert.deepEqual(started, [{
-    description: "Find\nthe tests",
+    description: "Find the tests",
     prompt: "Look",
     subagent_type: "general-purpose",
   }]);
   assert.ok(tool.gated && tool.parallel);
+});
+
+test("a description is one short line, and a name has one form, however the model writes them", () => {
+  const parsed = toolOf().parse({
+    description: `Find\n${"x".repeat(1_000_000)}`,
+    prompt: "Look",
+    subagent_type: " u\u0308ber\n",
+  });
+  assert.ok("input" in parsed);
+  const { description, subagent_type } = parsed.input as AgentArguments;
+  assert.equal(subagent_type, "\u00fcber");
+  assert.equal(description.length, 200);
+  assert.match(description, /^Find x+…$/u);
 });

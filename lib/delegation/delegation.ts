@@ -78,6 +78,7 @@ export class Delegation {
       offer: this.offer,
       cwd: setup.cwd,
       pool: setup.pool,
+      gate: setup.gate,
       runs: this.runs,
     });
   }

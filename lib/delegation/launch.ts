@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { ASK_AGENT } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import type { DelegationConfig } from "../config/types.ts";
+import type { Gate } from "../gate/gate.ts";
 import type { Message, ToolDeclaration } from "../model/types.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
 import {
@@ -46,6 +48,7 @@ export interface LaunchSetup {
   readonly cwd: string;
   readonly book: DefinitionBook;
   readonly pool: AgentPool;
+  readonly gate: Pick<Gate, "decide">;
   readonly runs: Runs;
   readonly reports: RunReports;
   readonly worktrees: Worktrees | undefined;
@@ -199,6 +202,8 @@ export class Launcher {
     const { cwd, config, offer } = this.#setup;
     const target = await this.#target(args.subagent_type ?? DEFAULT_TYPE);
     if ("error" in target) return target;
+    const refusal = await this.#askRefusal(target, args, context);
+    if (refusal !== undefined) return { error: refusal };
     const own = target.kind === "definition" ? target.definition.background : undefined;
     const pinned = args.working_dir !== undefined;
     if (pinned && offer.background && own === true && args.run_in_background !== false) {
@@ -228,6 +233,21 @@ export class Launcher {
     if ("error" in found) return found;
     this.#tellNotes(found.definition);
     return { kind: "definition", definition: found.definition };
+  }
+
+  /** Rules that keep the model from asking an agent hold whichever tool it asks with. */
+  async #askRefusal(
+    target: RunTarget,
+    { description, prompt }: AgentArguments,
+    { callId: id, signal }: ToolContext,
+  ): Promise<string | undefined> {
+    if (target.kind !== "entry") return undefined;
+    const { agent } = target;
+    const title = `${agent}: ${description}`;
+    const view = { id, name: ASK_AGENT, kind: "other", title, input: { agent, prompt } } as const;
+    const call = { view, agent: "", gated: false, yolo: false, cwd: this.#setup.cwd };
+    const decision = await this.#setup.gate.decide(call, { signal });
+    return decision.allowed ? undefined : decision.reason;
   }
 
   /** What a definition asks for and does not get, the person is told at its first run. */

@@ -25,6 +25,8 @@ export interface RuleText {
   readonly texts: readonly string[];
   /** Whether it may be a command line of a shell. */
   readonly shell: boolean;
+  /** Whether it names an agent: one is called by its name in any case. @default {false} */
+  readonly agent?: boolean;
 }
 
 /** What a call is about, for the pattern of a rule. */
@@ -69,8 +71,8 @@ export function permits(rule: Rule, subject: RuleSubject): boolean {
 
 /**
  * Says whether a rule that restricts (`ask`, `deny`) covers the call. It looks at the whole command
- * and at each part of a chained one, takes a name in any case, and reads past quotation marks and
- * white space: where in doubt it covers.
+ * and at each part of a chained one, takes names of tools and agents in any case, and reads past
+ * quotation marks and white space: where in doubt it covers.
  */
 export function restricts(rule: Rule, subject: RuleSubject): boolean {
   if (!nameMatches(rule.name.toLowerCase(), subject.name.toLowerCase())) return false;
@@ -78,6 +80,8 @@ export function restricts(rule: Rule, subject: RuleSubject): boolean {
   if (pattern === undefined) return true;
   const plain = subject.about.flatMap(({ texts }) => texts);
   const commands = subject.about.flatMap(({ texts, shell }) => shell ? texts : []);
+  const agents = subject.about.flatMap(({ texts, agent }) => agent === true ? texts : []);
+  if (agents.some((name) => patternMatches(anyCase(pattern), anyCase(name)))) return true;
   return [...plain, ...subject.claims].some((text) => patternMatches(pattern, text)) ||
     [...commands, ...subject.claims].some((text) =>
       commandParts(text).some((part) => patternMatches(pattern, part))
@@ -99,6 +103,11 @@ function commandParts(command: string): string[] {
     .map((part) => part.replace(/\s+/gu, " ").trim().replace(BEFORE_COMMAND, ""))
     .flatMap((part) => /["'\\]/u.test(part) ? [part, part.replace(/["'\\]/gu, "")] : [part])
     .filter((part) => part !== "");
+}
+
+/** What all spellings of an agent's name have in common. */
+function anyCase(name: string): string {
+  return name.normalize("NFC").trim().toLowerCase();
 }
 
 function nameMatches(ruleName: string, name: string): boolean {

@@ -122,6 +122,21 @@ test("restricts() reads past blanks, quotation marks, line continuations and wor
   }
 });
 
+test("restricts() takes the name of an agent in any case and form, permits() only as it is", () => {
+  const named = (name: string): RuleSubject => ({
+    name: "agent",
+    about: [{ texts: [name], shell: false, agent: true }],
+    claims: [],
+  });
+  for (const name of ["Über", "ÜBER", "u\u0308ber", " über\t"]) {
+    assert.ok(restricts(rule("agent(Über)"), named(name)), name);
+    assert.ok(restricts(rule("agent(üb*)"), named(name)), name);
+    assert.equal(permits(rule("agent(Über)"), named(name)), name === "Über", name);
+  }
+  assert.ok(!restricts(rule("agent(Über)"), named("ueber")));
+  assert.ok(!restricts(rule("read(Über)"), read(["über"])));
+});
+
 test("restricts() takes a tool's name in any case, permits() only as it is", () => {
   assert.ok(restricts(rule("bob/bash"), bash("ls", "bob/Bash")));
   assert.ok(!permits(rule("bob/bash"), bash("ls", "bob/Bash")));

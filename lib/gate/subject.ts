@@ -14,6 +14,9 @@ import type { RuleSubject, RuleText } from "./rules.ts";
 /** Arguments that say what a call is about when it has no place in the file system. */
 const SUBJECT_KEYS = ["command", "agent", "subagent_type", "url", "name", "path"] as const;
 
+/** Those of them that name an agent. */
+const AGENT_KEYS: ReadonlySet<string> = new Set(["agent", "subagent_type"]);
+
 /** Arguments of other vendors' tools that hold a path. */
 const PATH_KEYS = ["path", "file_path", "filePath", "abs_path", "notebook_path"] as const;
 
@@ -40,7 +43,7 @@ async function ownSubject(call: ToolCallView, cwd: string): Promise<RuleSubject>
     if (typeof value !== "string") continue;
     const about = key === "path"
       ? await spelled(value, cwd)
-      : { texts: [value], shell: key === "command" || kind === "execute" };
+      : named(key, value, key === "command" || kind === "execute");
     return { name, about: [about], claims: [] };
   }
   return { name, about: [{ texts: [title], shell: kind === "execute" }], claims: [] };
@@ -63,11 +66,15 @@ async function askedSubject(call: ToolCallView, cwd: string): Promise<RuleSubjec
   for (const key of about.length > 0 ? [] : ["agent", "subagent_type", "url", "name"]) {
     const value = input[key];
     if (typeof value === "string" && about.length === 0) {
-      about.push({ texts: [value], shell: kind === "execute" });
+      about.push(named(key, value, kind === "execute"));
     }
   }
   if (about.length === 0) about.push({ texts: [title], shell: true });
   return { name, about, claims: [title] };
+}
+
+function named(key: string, value: string, shell: boolean): RuleText {
+  return { texts: [value], shell, ...(AGENT_KEYS.has(key) ? { agent: true } : {}) };
 }
 
 /** A command as text; some agents give it as a list of words. */
