@@ -5,6 +5,7 @@
  */
 import { relative } from "node:path";
 import { structuredPatch } from "diff";
+import { isWithin } from "../base/is_within.ts";
 import type { FileDiff } from "../base/tool_call.ts";
 import type { Paint } from "./paint.ts";
 import { visibleText } from "./safe_text.ts";
@@ -41,8 +42,7 @@ export function diffText(diff: FileDiff, options: DiffTextOptions): string {
 
 /** Returns a path relative to `cwd` where it lies inside, else as it is. */
 export function shownPath(path: string, cwd: string): string {
-  const inside = relative(cwd, path);
-  return inside === "" || inside.startsWith("..") ? path : inside;
+  return path !== cwd && isWithin(cwd, path) ? relative(cwd, path) : path;
 }
 
 /** A carriage return in every line says nothing where it does not change. */

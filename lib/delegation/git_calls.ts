@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { oneLine } from "../base/cut.ts";
-import type { GitResult, RunGit } from "./git.ts";
+import type { GitResult, RunGit } from "../platform/git.ts";
 
 /** UTF-16 units of git's own words that are passed on. */
 const MAX_WORDS = 400;

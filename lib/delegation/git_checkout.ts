@@ -4,8 +4,9 @@
  * @module
  */
 import { realpath } from "node:fs/promises";
-import { isAbsolute, relative, resolve, sep } from "node:path";
-import type { RunGit } from "./git.ts";
+import { relative, resolve } from "node:path";
+import { isWithin } from "../base/is_within.ts";
+import type { RunGit } from "../platform/git.ts";
 import { type GitHere, gitIn, GitRefusal, outputOf, wordsOf } from "./git_calls.ts";
 
 /** A working tree and its repository; all paths are absolute, links resolved. */
@@ -23,12 +24,6 @@ export interface Checkout {
 /** Says whether a checkout is a linked worktree, and not the main one. */
 export function isLinked(checkout: Checkout): boolean {
   return checkout.gitDir !== checkout.commonDir;
-}
-
-/** Says whether a path is a directory or lies below it; both absolute, links resolved. */
-export function isWithin(directory: string, path: string): boolean {
-  const way = relative(directory, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { RunGit } from "./git.ts";
+import type { RunGit } from "../platform/git.ts";
 import { type GitHere, gitIn, GitRefusal, outputOf, records, wordsOf } from "./git_calls.ts";
 import { type Checkout, findCheckout } from "./git_checkout.ts";
 

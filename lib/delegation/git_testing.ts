@@ -9,10 +9,9 @@ import { lstat, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { createRunGit } from "../platform/git.ts";
+import { createRunGit, type RunGit } from "../platform/git.ts";
 import { gitTestEnvironment } from "../platform/git_for_tests.ts";
 import { createReaper } from "../platform/reaper.ts";
-import type { RunGit } from "./git.ts";
 import { createGitWorktrees, type GitWorktreesOptions } from "./git_worktrees.ts";
 import type { Worktree, Worktrees } from "./worktree.ts";
 

@@ -7,7 +7,7 @@ import { lstat, readdir, realpath, rmdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { oneLine } from "../base/cut.ts";
 import { messageOf } from "../base/errors.ts";
-import type { RunGit } from "./git.ts";
+import type { RunGit } from "../platform/git.ts";
 import { GitRefusal } from "./git_calls.ts";
 import { type Checkout, findCheckout } from "./git_checkout.ts";
 import { linkedTree } from "./git_registry.ts";

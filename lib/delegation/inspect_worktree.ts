@@ -5,7 +5,7 @@
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { RunGit } from "./git.ts";
+import type { RunGit } from "../platform/git.ts";
 import { answerOf, type GitHere, gitIn, GitRefusal, outputOf } from "./git_calls.ts";
 import type { Checkout } from "./git_checkout.ts";
 import { type LinkedTree, linkedTree, listTrees, type RegisteredTree } from "./git_registry.ts";

@@ -6,9 +6,11 @@
 import { mkdir, realpath, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../base/errors.ts";
-import type { RunGit } from "./git.ts";
+import { isWithin } from "../base/is_within.ts";
+import type { RunGit } from "../platform/git.ts";
+import { plannedPath } from "../platform/planned_path.ts";
 import { answerOf, type GitHere, gitIn, GitRefusal, HALF_MADE, wordsOf } from "./git_calls.ts";
-import { type Checkout, findCheckout, isWithin } from "./git_checkout.ts";
+import { type Checkout, findCheckout } from "./git_checkout.ts";
 import { listTrees } from "./git_registry.ts";
 import { exists } from "./git_state.ts";
 import { checkWholeCommit } from "./whole_commit.ts";
@@ -17,7 +19,6 @@ import {
   branchOf,
   isOurs,
   newWorktreeName,
-  plannedPath,
   worktreeFolder,
   type WorktreePlaces,
 } from "./worktree_place.ts";

@@ -6,7 +6,7 @@
 import { lstat } from "node:fs/promises";
 import { basename } from "node:path";
 import { messageOf } from "../base/errors.ts";
-import type { GitResult, RunGit } from "./git.ts";
+import type { GitResult, RunGit } from "../platform/git.ts";
 import { answerOf, type GitHere, gitIn, GitRefusal, wordsOf } from "./git_calls.ts";
 import { findCheckout } from "./git_checkout.ts";
 import { listTrees } from "./git_registry.ts";

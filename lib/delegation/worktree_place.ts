@@ -4,10 +4,10 @@
  * @module
  */
 import { randomBytes } from "node:crypto";
-import { realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
+import { isWithin } from "../base/is_within.ts";
 import { projectDir } from "../store/places.ts";
-import { type Checkout, isLinked, isWithin } from "./git_checkout.ts";
+import { type Checkout, isLinked } from "./git_checkout.ts";
 import type { Worktree } from "./worktree.ts";
 
 /** Seven hexadecimal digits, and nothing else: no other directory or branch is ever removed. */
@@ -54,15 +54,4 @@ export function worktreeFolder({ stateDir, path }: WorktreePlaces, checkout: Che
   const { commonDir } = checkout;
   const project = basename(commonDir) === ".git" ? dirname(commonDir) : commonDir;
   return join(stateDir, "worktrees", basename(projectDir(stateDir, project)));
-}
-
-/** Returns the real path of something that need not exist yet. */
-export async function plannedPath(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    const above = dirname(path);
-    if (above === path) throw error;
-    return join(await plannedPath(above), basename(path));
-  }
 }

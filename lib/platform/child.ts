@@ -5,17 +5,14 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { tailOf } from "../base/cut.ts";
 import { within } from "../base/within.ts";
+import { keepTail } from "./collect_output.ts";
 import { drained } from "./drain.ts";
 import { endGroup, groupGone, signalGroup } from "./group.ts";
 import type { Child, ProcessEnd, StartChild, StartChildOptions } from "./process.ts";
 import { createReaper, type Reaper } from "./reaper.ts";
 import { spawnGroup } from "./spawn_group.ts";
 import { endStrays, MARK_VARIABLE } from "./strays.ts";
-
-/** UTF-16 units of stderr that are kept. */
-const STDERR_UNITS = 4000;
 
 /** Time a child has to end after its stdin was closed, in milliseconds; TERM comes at half of it. */
 const STOP_GRACE_MS = 2000;
@@ -60,7 +57,11 @@ async function start(options: StartChildOptions, reaper: Reaper): Promise<Child>
     throw new Error(`Cannot talk to "${program}": it was started without pipes`);
   }
   reaper.add(pid);
-  const tail = keepTail(stderr, ended);
+  const tail = keepTail(stderr);
+  ended.then(async () => {
+    await drained(stderr, DRAIN);
+    stderr.destroy();
+  });
 
   // Whatever the child leaves ends with it, also what left its group.
   let over = false;
@@ -99,22 +100,6 @@ async function givenUp(pid: number, ended: Promise<ProcessEnd>): Promise<Process
   await groupGone(pid, STOP_GRACE_MS);
   const end: ProcessEnd = { code: null, signal: "SIGKILL" };
   return await Promise.race([ended, delay(STOP_GRACE_MS, end, { ref: false })]);
-}
-
-/** Keeps the end of what is written to stderr; reading never stops, or the child would. */
-function keepTail(stderr: Readable, ended: Promise<ProcessEnd>): () => string {
-  const decoder = new TextDecoder();
-  let text = "";
-  stderr.on("data", (chunk: Uint8Array) => {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > 2 * STDERR_UNITS) text = tailOf(text, STDERR_UNITS);
-  });
-  stderr.on("error", () => {});
-  ended.then(async () => {
-    await drained(stderr, DRAIN);
-    stderr.destroy();
-  });
-  return () => tailOf(text, STDERR_UNITS);
 }
 
 /** A chunk counts as written when the pipe took it, so a child that does not read slows us down. */

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { Buffer } from "node:buffer";
 import type { Readable } from "node:stream";
 import { clearTimeout, setTimeout } from "node:timers";
-import { tailOf } from "../base/cut.ts";
+import { collectText, keepTail } from "./collect_output.ts";
 import { drained } from "./drain.ts";
 import { endGroup } from "./group.ts";
 import type { ProcessEnd } from "./process.ts";
@@ -17,9 +16,6 @@ import { MARK_VARIABLE } from "./strays.ts";
 
 /** Bytes of stdout above which the command is ended. */
 export const MAX_FILTER_BYTES = 8 * 1024 * 1024;
-
-/** UTF-16 units of stderr that are kept, from its end. */
-const STDERR_UNITS = 4000;
 
 /** Time between TERM and KILL, in milliseconds. */
 const GRACE_MS = 200;
@@ -76,7 +72,10 @@ export function createRunFilter(setup: { readonly reaper: Reaper }): RunFilter {
     const timer = setTimeout(() => stop.resolve("timeout"), options.timeoutMs);
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
-    const out = collect(stdout, () => stop.resolve("output"));
+    const out = collectText(stdout, {
+      maxBytes: MAX_FILTER_BYTES,
+      onTooMuch: () => stop.resolve("output"),
+    });
     const said = keepTail(stderr);
     // A command may answer without reading; that is its own affair.
     stdin?.on("error", () => {});
@@ -104,27 +103,4 @@ export function createRunFilter(setup: { readonly reaper: Reaper }): RunFilter {
 
 async function rest(stream: Readable | null): Promise<void> {
   if (stream !== null) await drained(stream, DRAIN);
-}
-
-/** Collects a stream; returns its text so far. */
-function collect(stream: Readable | null, onTooMuch: () => void): () => string {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  stream?.on("data", (chunk: Uint8Array) => {
-    bytes += chunk.length;
-    if (bytes > MAX_FILTER_BYTES) return onTooMuch();
-    chunks.push(chunk);
-  });
-  stream?.on("error", () => {});
-  return () => Buffer.concat(chunks).toString("utf8");
-}
-
-function keepTail(stream: Readable | null): () => string {
-  const decoder = new TextDecoder();
-  let text = "";
-  stream?.on("data", (chunk: Uint8Array) => {
-    text = tailOf(text + decoder.decode(chunk, { stream: true }), STDERR_UNITS);
-  });
-  stream?.on("error", () => {});
-  return () => text;
 }

@@ -4,17 +4,16 @@
  *
  * @module
  */
-import { Buffer } from "node:buffer";
-import { isAbsolute, relative, sep } from "node:path";
 import type { Readable } from "node:stream";
 import { clearTimeout, setTimeout } from "node:timers";
-import { tailOf } from "../base/cut.ts";
 import { messageOf } from "../base/errors.ts";
+import { collectText, keepTail } from "./collect_output.ts";
 import { drained } from "./drain.ts";
+import { findOutside } from "./find_outside.ts";
 import { gitEnvironment } from "./git_environment.ts";
 import { endGroup } from "./group.ts";
 import type { Reaper } from "./reaper.ts";
-import { findOnPath, type GroupLeader, spawnGroup } from "./spawn_group.ts";
+import { type GroupLeader, spawnGroup } from "./spawn_group.ts";
 import { MARK_VARIABLE } from "./strays.ts";
 
 /** The longest time of one run, in milliseconds. */
@@ -22,9 +21,6 @@ const TIME_LIMIT_MS = 60_000;
 
 /** Bytes of stdout above which git is ended: the list of half a million files is smaller. */
 const MAX_STDOUT_BYTES = 64 * 1024 * 1024;
-
-/** UTF-16 units of stderr that are kept, from its end, where git says why it failed. */
-const STDERR_UNITS = 4000;
 
 /** Time between TERM and KILL, in milliseconds: git takes back what it began when it is told to end. */
 const GRACE_MS = 2000;
@@ -59,7 +55,7 @@ export interface RunGitSetup {
 }
 
 /** How a run of git ended. */
-export interface GitEnd {
+export interface GitResult {
   /**
    * The exit status; `null` where it was ended by a signal or a limit, or never started. `stderr` says
    * then, in mm's words, what happened.
@@ -72,21 +68,22 @@ export interface GitEnd {
 }
 
 /**
- * Returns a function that runs git in the care of a reaper: stdin closed, no terminal, no network
- * transport of git's own, at most a minute. It never rejects for how git ends.
+ * Runs git in a directory, absolute: stdin closed, no terminal, no network transport of git's own, a
+ * minute at most. Never rejects for how git ends.
  *
- * @throws (the function) the signal's reason when it is aborted, after git is gone.
+ * @throws the signal's reason when it is aborted, after git is gone.
  */
-export function createRunGit(
-  setup: RunGitSetup,
-): (
+export type RunGit = (
   args: readonly string[],
   options: { readonly cwd: string; readonly signal: AbortSignal },
-) => Promise<GitEnd> {
+) => Promise<GitResult>;
+
+/** Returns a function that runs git in the care of a reaper; see {@linkcode RunGit}. */
+export function createRunGit(setup: RunGitSetup): RunGit {
   const env = gitEnvironment(setup.env);
   return async (args, { cwd, signal }) => {
     signal.throwIfAborted();
-    const program = await findGit(env, cwd);
+    const program = await findOutside("git", { env, cwd });
     if (program === undefined) return unusable("there is no git on the PATH");
     await setup.reaper.ready();
     signal.throwIfAborted();
@@ -117,7 +114,7 @@ async function ended(
   leader: GroupLeader,
   setup: RunGitSetup,
   signal: AbortSignal,
-): Promise<GitEnd> {
+): Promise<GitResult> {
   const { timeoutMs = TIME_LIMIT_MS, maxBytes = MAX_STDOUT_BYTES } = setup;
   const { stdout, stderr } = leader.process;
   const stop = Promise.withResolvers<{ readonly why: string }>();
@@ -128,11 +125,10 @@ async function ended(
   );
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
-  const out = collect(
-    stdout,
+  const out = collectText(stdout, {
     maxBytes,
-    () => stop.resolve({ why: `git was ended: it wrote more than ${maxBytes} bytes` }),
-  );
+    onTooMuch: () => stop.resolve({ why: `git was ended: it wrote more than ${maxBytes} bytes` }),
+  });
   const said = keepTail(stderr);
   try {
     let end = await Promise.race([leader.exited, stop.promise]);
@@ -151,44 +147,10 @@ async function ended(
   }
 }
 
-function unusable(why: string): GitEnd {
+function unusable(why: string): GitResult {
   return { code: null, stdout: "", stderr: why };
-}
-
-/** One that lies in the directory it is to work on is not taken: it could come with the project. */
-async function findGit(
-  env: Readonly<Record<string, string>>,
-  cwd: string,
-): Promise<string | undefined> {
-  const path = await findOnPath("git", env);
-  if (path === undefined) return undefined;
-  const inside = relative(cwd, path);
-  return inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside) ? path : undefined;
 }
 
 async function rest(streams: readonly (Readable | null)[]): Promise<undefined> {
   await Promise.all(streams.map((stream) => stream === null ? true : drained(stream, DRAIN)));
-}
-
-/** Collects a stream; returns its text so far. */
-function collect(stream: Readable | null, maxBytes: number, onTooMuch: () => void): () => string {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  stream?.on("data", (chunk: Uint8Array) => {
-    bytes += chunk.length;
-    if (bytes > maxBytes) return onTooMuch();
-    chunks.push(chunk);
-  });
-  stream?.on("error", () => {});
-  return () => Buffer.concat(chunks).toString("utf8");
-}
-
-function keepTail(stream: Readable | null): () => string {
-  const decoder = new TextDecoder();
-  let text = "";
-  stream?.on("data", (chunk: Uint8Array) => {
-    text = tailOf(text + decoder.decode(chunk, { stream: true }), STDERR_UNITS);
-  });
-  stream?.on("error", () => {});
-  return () => text;
 }

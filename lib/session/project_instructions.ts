@@ -8,7 +8,8 @@
  * @module
  */
 import { realpath, stat } from "node:fs/promises";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { isAbsolute, resolve } from "node:path";
+import { isWithin } from "../base/is_within.ts";
 import { AGENTS_MD } from "../config/agents_md_keys.ts";
 import { readTextFile } from "../config/text_file.ts";
 import type { AgentConfig } from "../config/types.ts";
@@ -132,20 +133,15 @@ async function linkNotice(
   configured: string,
   path: string,
 ): Promise<string | undefined> {
-  if (isAbsolute(configured) || isOutside(cwd, path)) return undefined;
+  if (isAbsolute(configured) || !isWithin(cwd, path)) return undefined;
   try {
     const [home, real] = await Promise.all([realpath(cwd), realpath(path)]);
-    if (!isOutside(home, real)) return undefined;
+    if (isWithin(home, real)) return undefined;
     return `"${onOneLine(path)}" is a link to "${onOneLine(real)}", which is read`;
   } catch {
     // Gone since it was read: what was read counts.
     return undefined;
   }
-}
-
-function isOutside(directory: string, path: string): boolean {
-  const way = relative(directory, path);
-  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
 }
 
 async function exists(path: string): Promise<boolean> {

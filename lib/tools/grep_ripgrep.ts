@@ -4,9 +4,9 @@
  * @module
  */
 import type { Readable } from "node:stream";
-import { dirname, isAbsolute, relative, sep } from "node:path";
+import { dirname } from "node:path";
 import { clearTimeout, setTimeout } from "node:timers";
-import { findOnPath, type GroupLeader, spawnGroup } from "../platform/spawn_group.ts";
+import { type GroupLeader, spawnGroup } from "../platform/spawn_group.ts";
 import { type GrepLimit, type GrepSearch, type GrepSink, MAX_KEPT_LINE } from "./grep_search.ts";
 import { rulesAbove } from "./ignore_rules.ts";
 import { type Line, LineSplitter } from "./line_splitter.ts";
@@ -23,21 +23,6 @@ export type RipgrepEnd =
   | { readonly kind: "done"; readonly limit?: GrepLimit }
   /** It could not do its work, or does not understand the pattern, and has found nothing. */
   | { readonly kind: "failed"; readonly reason: string };
-
-/**
- * Returns the path of ripgrep on the `PATH` of `env`, or `undefined`. One that lies in the working
- * directory is not taken: it could come with the project, and this tool runs without a question.
- */
-export async function findRipgrep(
-  env: Readonly<Record<string, string>>,
-  cwd: string,
-): Promise<string | undefined> {
-  const path = await findOnPath("rg", env);
-  if (path === undefined) return undefined;
-  const inside = relative(cwd, path);
-  const isInside = inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
-  return isInside ? undefined : path;
-}
 
 /**
  * Searches with ripgrep: no shell, none of its configuration, the pattern behind `--`.

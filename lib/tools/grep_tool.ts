@@ -5,13 +5,14 @@
  */
 import { z } from "zod";
 import { oneLine } from "../base/cut.ts";
+import { findOutside } from "../platform/find_outside.ts";
 import { defineTool } from "./define_tool.ts";
 import { requireExisting } from "./directory_path.ts";
 import { FileProblem } from "./file_problem.ts";
 import { globPattern } from "./glob_pattern.ts";
 import { searchPlain } from "./grep_plain.ts";
 import { GrepReport } from "./grep_report.ts";
-import { findRipgrep, searchWithRipgrep } from "./grep_ripgrep.ts";
+import { searchWithRipgrep } from "./grep_ripgrep.ts";
 import type { GrepLimit, GrepSearch, GrepSink } from "./grep_search.ts";
 import { openRegular, refuseSpecial } from "./open_regular.ts";
 import { sniff, SNIFF_BYTES } from "./sniff.ts";
@@ -148,7 +149,7 @@ async function searchWithBest(
 
 async function ripgrepOf(context: ToolContext): Promise<string | undefined> {
   try {
-    return await findRipgrep(await context.commandEnv(), context.cwd);
+    return await findOutside("rg", { env: await context.commandEnv(), cwd: context.cwd });
   } catch {
     return undefined;
   }

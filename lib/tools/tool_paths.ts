@@ -4,10 +4,11 @@
  * @module
  */
 import { homedir } from "node:os";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { relative, resolve, sep } from "node:path";
 import { platform } from "node:process";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../base/errors.ts";
+import { isWithin } from "../base/is_within.ts";
 import { FileProblem } from "./file_problem.ts";
 
 /** A path a model named. */
@@ -44,8 +45,8 @@ export function resolvePath(text: string, cwd: string): NamedPath {
 export function showPath(path: string, cwd: string): string {
   const inside = relative(cwd, path);
   if (inside === "") return ".";
-  const outside = inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside);
-  return showName(outside ? path : sep === "/" ? inside : inside.replaceAll(sep, "/"));
+  if (!isWithin(cwd, path)) return showName(path);
+  return showName(sep === "/" ? inside : inside.replaceAll(sep, "/"));
 }
 
 /** Returns a file's name; as a JSON string where it holds characters that would break a line. */
