@@ -6,6 +6,7 @@
 import { oneLine } from "../base/cut.ts";
 import { formatDuration } from "../base/duration.ts";
 import { didYouMean } from "../base/nearest.ts";
+import { framedMessage } from "../engine/steering.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
 import { blockedReason, type BlockedSetup } from "./blocked.ts";
 import { WAIT_SECONDS } from "./delegation_limits.ts";
@@ -16,9 +17,6 @@ import type { Runs } from "./runs.ts";
 
 /** UTF-16 units of a description in a list. */
 const DESCRIPTION_LENGTH = 80;
-
-/** What stands before a message to a run that had ended. */
-const FROM = "[message from the agent that started you]";
 
 /** Options of {@linkcode createRunActions}. */
 export interface RunActionsOptions {
@@ -79,8 +77,8 @@ class Actions implements RunActions {
       return { ok: false, text: `Not sent: ${run.id} takes no messages: ${blocked}` };
     }
     // Another message made it go on meanwhile.
-    if (run.active) run.messages.push(framed(args.message));
-    else this.#runs.goOn(run, framed(args.message));
+    if (run.active) run.messages.push(framedMessage(args.message));
+    else this.#runs.goOn(run, framedMessage(args.message));
     return said(`${run.id} goes on with the message. Its next result comes by itself.`);
   }
 
@@ -134,7 +132,7 @@ class Actions implements RunActions {
   async #toActive(run: Run, message: string): Promise<boolean> {
     if (run.state !== "queued" && await run.resident?.session.steer(message) === true) return true;
     if (!run.active || run.finishing) return false;
-    run.messages.push(framed(message));
+    run.messages.push(framedMessage(message));
     return true;
   }
 
@@ -163,10 +161,6 @@ class Actions implements RunActions {
       text: `There is no subagent "${oneLine(id, DESCRIPTION_LENGTH)}": ${known}`,
     };
   }
-}
-
-function framed(message: string): string {
-  return `${FROM}\n${message}`;
 }
 
 function said(text: string): ToolResult {

@@ -5,8 +5,10 @@
  * @module
  */
 
-/** What the model reads before a message. */
-const FRAME = "[message from the agent that started you]";
+/** Returns a message as the model reads it: below words that say who sends it. */
+export function framedMessage(text: string): string {
+  return `[message from the agent that started you]\n${text.toWellFormed()}`;
+}
 
 /** The messages of one session. */
 export class Steering {
@@ -27,7 +29,7 @@ export class Steering {
 
   /** Takes a message in. Returns false where no turn is going to read it. */
   offer(text: string): boolean {
-    if (this.#open) this.#waiting.push(text.toWellFormed());
+    if (this.#open) this.#waiting.push(text);
     return this.#open;
   }
 
@@ -50,5 +52,5 @@ export class Steering {
 }
 
 function framed(texts: readonly string[]): string | undefined {
-  return texts.length === 0 ? undefined : texts.map((text) => `${FRAME}\n${text}`).join("\n\n");
+  return texts.length === 0 ? undefined : texts.map(framedMessage).join("\n\n");
 }

@@ -6,9 +6,10 @@
  *
  * @module
  */
-import { realpath } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
+import { isWithin } from "../base/is_within.ts";
 import type { ToolCallView } from "../base/tool_call.ts";
+import { plannedPath } from "../platform/planned_path.ts";
 import type { RuleSubject, RuleText } from "./rules.ts";
 
 /** Arguments that say what a call is about when it has no place in the file system. */
@@ -89,19 +90,8 @@ function fieldsOf(input: unknown): Readonly<Record<string, unknown>> {
 }
 
 async function spelled(path: string, cwd: string): Promise<RuleText> {
-  const root = await real(cwd);
-  const absolute = await real(isAbsolute(path) ? path : join(cwd, path));
-  const inside = relative(root, absolute);
-  const isInside = inside !== "" && !inside.startsWith("..") && !isAbsolute(inside);
-  return { texts: isInside ? [absolute, inside] : [absolute], shell: false };
-}
-
-/** Resolves symbolic links in as much of the path as exists. */
-async function real(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(await real(parent), basename(path));
-  }
+  const root = await plannedPath(cwd);
+  const absolute = await plannedPath(isAbsolute(path) ? path : join(cwd, path));
+  const isInside = absolute !== root && isWithin(root, absolute);
+  return { texts: isInside ? [absolute, relative(root, absolute)] : [absolute], shell: false };
 }

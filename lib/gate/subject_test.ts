@@ -112,3 +112,19 @@ test("a rule about the tool agent can name who works", async () => {
     assert.ok(rules.restricts("agent(exp*)"));
   });
 });
+
+test("a file of the project whose name begins with two dots is known by its relative path", async () => {
+  await inProject(async (cwd) => {
+    const input = { path: join(cwd, "..env") };
+    const rules = await rulesIn(cwd, { name: "write", title: "..env", kind: "edit", input });
+    assert.ok(rules.restricts("write(..env)"));
+    const outside = { path: join(cwd, "..", "env") };
+    const others = await rulesIn(cwd, {
+      name: "write",
+      title: "env",
+      kind: "edit",
+      input: outside,
+    });
+    assert.ok(!others.restricts("write(../env)"));
+  });
+});
