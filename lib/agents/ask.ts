@@ -106,6 +106,8 @@ class Ask {
   #window: number | undefined;
   #resident: ResidentSession | undefined;
   #reply: ChildReply | undefined;
+  /** Whether the agent itself said that it failed: its session is as it was. */
+  #failed = false;
   /** Aborted with the end where this side ends the ask. */
   readonly #stopped = new AbortController();
   /** Whatever the asked agent does after the end has no effect. */
@@ -148,7 +150,9 @@ class Ask {
 
   /** Whether the session can be prompted again: it answered, and the ask was not given up. */
   #usable({ kind }: End): boolean {
-    if (this.#options.keep !== true || this.#reply === undefined) return false;
+    if (this.#options.keep !== true) return false;
+    if (this.#failed && kind === "failed") return true;
+    if (this.#reply === undefined) return false;
     return kind === "answered" || kind === "incomplete" || kind === "refused" ||
       kind === "cancelled";
   }
@@ -239,6 +243,9 @@ class Ask {
     try {
       this.#reply = await Promise.race([replied, grace.expired]);
       return endOfStop(this.#reply.stop);
+    } catch (thrown) {
+      this.#failed = thrown instanceof ChildError && thrown.kind === "agent";
+      throw thrown;
     } finally {
       openCalls.close();
     }

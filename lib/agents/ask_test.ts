@@ -172,10 +172,10 @@ test("only an end that leaves a session usable keeps it", async () => {
     assert.equal(await kept(answers(stop)), true, stop);
   }
   assert.equal(await kept(answers({ unknown: "moon" })), false);
-  assert.equal(
-    await kept(() => Promise.reject(new ChildError("agent", "the model is down"))),
-    false,
-  );
+  const fails = (kind: ChildError["kind"]): ChildSession["prompt"] => () =>
+    Promise.reject(new ChildError(kind, "the model is down"));
+  assert.equal(await kept(fails("agent")), true, "it said so itself");
+  assert.equal(await kept(fails("closed")), false);
   const stop = new AbortController();
   const inTime: ChildSession["prompt"] = () => {
     stop.abort();

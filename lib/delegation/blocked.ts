@@ -24,9 +24,9 @@ export interface BlockedSetup {
 /** Returns why a run takes no message: the end of a sentence; `undefined` where it takes one. */
 export async function blockedReason(run: Run, setup: BlockedSetup): Promise<string | undefined> {
   if (run.active) return undefined;
-  const { target, status } = run;
+  const { target, status, cutShort } = run;
   if (target.kind === "gone") return target.reason;
-  if (run.state === "ended" && status !== "completed" && status !== "incomplete") {
+  if (run.state === "ended" && !cutShort && status !== "completed" && status !== "incomplete") {
     return `its last run ended otherwise than by an answer (${status}); start another one`;
   }
   if (!await isDirectory(run.cwd)) {

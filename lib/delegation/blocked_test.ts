@@ -110,3 +110,13 @@ test("an asked agent takes messages as long as its process runs", async () => {
   assert.equal(await blockedReason(resident, setupOf()), gone);
   assert.equal(await blockedReason(entry(), runs), gone);
 });
+
+test("a run whose call was cut short takes messages while its process has the conversation", async () => {
+  const run = runOf({ status: "cancelled" });
+  run.cutShort = true;
+  run.resident = RESIDENT;
+  const kept = () => Promise.resolve(false);
+  const children = { runs: () => Promise.resolve(true) };
+  assert.equal(await blockedReason(run, setupOf({ children, kept })), undefined);
+  assert.match(await blockedReason(run, setupOf({ kept })) ?? "", /nothing of its conversation/u);
+});

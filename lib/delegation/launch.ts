@@ -143,16 +143,17 @@ export class Launcher {
   }
 
   async #waitedFor(start: StartRun, context: ToolContext): Promise<ToolResult> {
-    const { runs, reports } = this.#setup;
+    const { runs, reports, offer } = this.#setup;
     const { signal, output, alive, pauseWatchdog, callId: id } = context;
     const { run, result } = await runs.carryOut(start, {
       signal,
       call: { id, output, alive, pauseWatchdog },
+      goesOn: offer.background,
     });
-    signal.throwIfAborted();
     const { end } = result;
     const { text } = await reports.text(run, result);
-    return { ok: end.kind === "answered" || end.kind === "incomplete", text, end };
+    const ok = end.kind === "answered" || end.kind === "incomplete";
+    return { ok, text, end, toldIfCancelled: true };
   }
 
   async #fork(args: AgentArguments, callId: string | undefined): Promise<Prepared> {

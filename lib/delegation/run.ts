@@ -62,7 +62,10 @@ export class Run {
   readonly target: RunTarget;
   readonly description: string;
   readonly cwd: string;
-  readonly background: boolean;
+  /** Whether it works beside the conversation, which is told of its ends. */
+  background: boolean;
+  /** Whether its call was cut short: it can go on, however that ended. */
+  cutShort = false;
   worktree: Worktree | undefined;
   state: RunState;
   /** Rounds so far: one for the first prompt, one for each time it went on. */

@@ -80,11 +80,17 @@ export class Runs {
   /** Runs in the foreground: returns when it is over. Never rejects: every failure is an end. */
   async carryOut(
     start: StartRun,
-    options: { readonly signal: AbortSignal; readonly call: RunCall },
+    options: {
+      readonly signal: AbortSignal;
+      readonly call: RunCall;
+      /** Whether a run that is cut short can be told to go on. @default {false} */
+      readonly goesOn?: boolean;
+    },
   ): Promise<{ readonly run: Run; readonly result: RunResult }> {
     const run = new Run({ ...start, id: newRunId(), background: false });
-    const { call, signal } = options;
-    const result = await runRound(this.#options.setup, {
+    const { call, signal, goesOn = false } = options;
+    run.rounds = 1;
+    const round = await runRound(this.#options.setup, {
       run,
       prompt: start.prompt,
       signal,
@@ -93,8 +99,24 @@ export class Runs {
       onStarted: () => {},
       onWarning: this.#options.warn,
     });
-    void run.resident?.session.close();
-    return { run, result: await this.#settled(run, result) };
+    const place = run.worktree;
+    const result = await this.#settled(run, round);
+    const lost = run.resident === undefined || run.worktree !== place || this.#closed;
+    if (result.end.kind === "answered" || lost || !goesOn) {
+      void run.resident?.session.close();
+      return { run, result };
+    }
+    // What it knows by now is not to be found out again.
+    run.background = true;
+    run.cutShort = true;
+    run.state = "ended";
+    run.since = performance.now();
+    run.result = result;
+    this.#runs.set(run.id, run);
+    this.#evict();
+    this.#changed();
+    const note = `[send_message with the task_id ${run.id} makes it go on]`;
+    return { run, result: { ...result, notes: [...result.notes, note] } };
   }
 
   /** Starts a run in the background; returns at once. */
@@ -190,6 +212,7 @@ export class Runs {
 
   #begin(run: Run, prompt: string): void {
     run.rounds++;
+    run.cutShort = false;
     run.result = undefined;
     run.finishing = false;
     run.state = "queued";

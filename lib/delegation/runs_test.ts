@@ -159,3 +159,29 @@ test("a session that ends stops its runs and tells nobody", async () => {
   assert.deepEqual([stage.runs.list, stage.runs.pending, run.untold], [[], false, []]);
   assert.deepEqual(statesOf(stage, run), ["running"]);
 });
+
+test("a run in the foreground that is cut short is kept by its id, tells nobody, and goes on", async () => {
+  const { prompt, begun } = working();
+  const answers = [prompt, says("Done.")];
+  const stage = runsStage((text, options) => (answers.shift() ?? prompt)(text, options));
+  const call = { id: "c", output: () => {}, alive: () => {}, pauseWatchdog: () => () => {} };
+  const stop = new AbortController();
+  const carried = stage.runs.carryOut(
+    { target: TARGET, description: "A task", prompt: "Go", cwd: "/" },
+    { signal: stop.signal, call, goesOn: true },
+  );
+  await begun;
+  stop.abort();
+  const { run, result } = await carried;
+  assert.equal(result.end.kind, "cancelled");
+  assert.deepEqual(result.notes, [`[send_message with the task_id ${run.id} makes it go on]`]);
+  assert.equal(stage.runs.get(run.id), run);
+  assert.equal(run.status, "cancelled");
+  assert.ok(!stage.runs.pending);
+  assert.deepEqual(stage.closed, []);
+  stage.runs.goOn(run, "Go on");
+  await stage.runs.ended(run, NEVER);
+  assert.deepEqual(stage.runs.tellAll().map(({ round, status }) => [round, status]), [
+    [2, "completed"],
+  ]);
+});

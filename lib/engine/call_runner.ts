@@ -243,7 +243,7 @@ async function run(
     ...(environment.askUser === undefined ? {} : { askUser: environment.askUser }),
   };
   const result = await tool.run(input, context);
-  signal.throwIfAborted();
+  if (result.toldIfCancelled !== true) signal.throwIfAborted();
   return result;
 }
 

@@ -229,7 +229,7 @@ class Turn {
 
   /** Runs the calls of one answer: those that may run at the same time together, others in order. */
   async #runCalls(calls: readonly ToolCallRequest[]): Promise<void> {
-    const { conversation, tools, steering } = this.#options;
+    const { conversation, tools, steering, signal } = this.#options;
     const parallel = new Set(tools.filter((tool) => tool.parallel).map((tool) => tool.name));
     for (let next = 0; next < calls.length;) {
       let after = next + 1;
@@ -241,7 +241,7 @@ class Turn {
       const settled = await Promise.allSettled(group.map((call) => this.#runOne(call)));
       const failed = settled.find((result) => result.status === "rejected");
       // With the last result, which no request has told yet: what was told stays as it is.
-      const last = after === calls.length && failed === undefined;
+      const last = after === calls.length && failed === undefined && !signal.aborted;
       const message = last && !this.#guard.looping ? steering?.take() : undefined;
       for (const [at, { id, name }] of group.entries()) {
         const result = settled[at];
@@ -250,6 +250,8 @@ class Turn {
         conversation.addToolResult({ callId: id, name, text: text + told });
       }
       if (failed !== undefined) throw failed.reason;
+      // Some results are told though the turn was cancelled.
+      signal.throwIfAborted();
       next = after;
     }
   }

@@ -122,3 +122,25 @@ test("a turn can begin with results in place of a question", async () => {
     "tool",
   ]);
 });
+
+test("a turn that is cancelled keeps the result of a call that has something to say all the same", async () => {
+  const stop = new AbortController();
+  const conversation = new Conversation("s");
+  const told = look({
+    run: () => {
+      stop.abort();
+      return Promise.resolve({ ok: false, text: "half of it", toldIfCancelled: true });
+    },
+  });
+  const { outcome, requests } = await turn(() => calls(1), {
+    conversation,
+    tools: [told],
+    signal: stop.signal,
+  });
+  assert.equal(outcome.end.kind, "cancelled");
+  assert.equal(requests.length, 1);
+  assert.deepEqual(
+    conversation.messages.flatMap((one) => one.role === "tool" ? [one.text] : []),
+    ["half of it"],
+  );
+});

@@ -64,6 +64,8 @@ export interface ToolResult {
   readonly exit?: ProcessEnd;
   /** How an ask ended, for a tool that is one. */
   readonly end?: End;
+  /** Whether the model is told it also where the turn was cancelled meanwhile. @default {false} */
+  readonly toldIfCancelled?: boolean;
 }
 
 /**
