@@ -7,6 +7,7 @@
  */
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -58,6 +59,8 @@ export type Behaviour =
   | "calls"
   /** Answers, then asks a permission; the next answer tells the outcome. */
   | "late_permission"
+  /** Writes the file `text` in the directory of its session, and says so. */
+  | "write_file"
   /** Starts a process that ignores TERM, says its id, and waits for a cancel. */
   | "grandchild";
 
@@ -106,6 +109,7 @@ class FakeAgent {
   #sessions = 0;
   #mode = "none";
   #late = "nothing";
+  #cwd = "";
 
   constructor(options: FakeAgentOptions) {
     this.#options = options;
@@ -162,6 +166,7 @@ class FakeAgent {
         });
         break;
       case "session/new":
+        this.#cwd = params.cwd;
         this.#newSession(result, error);
         break;
       case "session/close":
@@ -272,6 +277,10 @@ class FakeAgent {
       case "calls":
         this.#calls(sessionId);
         say(this.#text);
+        return "end_turn";
+      case "write_file":
+        writeFileSync(join(this.#cwd, this.#text), "");
+        say(`I wrote "${join(this.#cwd, this.#text)}"`);
         return "end_turn";
       case "late_permission":
         say(this.#late);
