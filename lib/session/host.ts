@@ -21,10 +21,11 @@ import type { Scratch } from "../platform/scratch.ts";
 import type { OpenedSession } from "../store/opened_session.ts";
 import type { SessionStore } from "../store/session_store.ts";
 import type { Tool } from "../tools/tool.ts";
-import { AgentSession, RUNS_FILE } from "./agent_session.ts";
+import { AgentSession } from "./agent_session.ts";
 import { CommandExports } from "./command_exports.ts";
 import { openConversation } from "./conversation_opening.ts";
 import { checkForkedAt, forkedOpening } from "./fork.ts";
+import { RUNS_FILE } from "./session_conversation.ts";
 import { SessionModel } from "./session_model.ts";
 import type { CreateSessionOptions, SavedSessions, Session, SessionHost } from "./types.ts";
 
