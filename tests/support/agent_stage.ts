@@ -10,7 +10,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AcpEditor } from "./acp_editor.ts";
 import type { Keys } from "./agents.ts";
 import { assertNoProcessLeft } from "./leftovers.ts";
-import type { ModelServer, RecordedRequest, Reply, ReplyCall, Rule } from "./model_server.ts";
+import type {
+  ModelServer,
+  ModelServerOptions,
+  RecordedRequest,
+  Reply,
+  ReplyCall,
+  Rule,
+} from "./model_server.ts";
 import { writeAgent } from "./one_agent.ts";
 import { type TestProject, withProject } from "./project.ts";
 import { savedFiles } from "./saved_files.ts";
@@ -25,6 +32,13 @@ export interface ToldEnd {
   readonly round: number;
   readonly status: string;
   readonly result: string;
+}
+
+/** What is saved of a run. */
+export interface RunRecord {
+  readonly id: string;
+  readonly state: string;
+  readonly rounds: number;
 }
 
 /** Calls in one answer of the model; a function makes them of the request with the results before. */
@@ -104,8 +118,9 @@ export class AgentStage {
   }
 
   /** Starts a model server and writes the configuration that names it. */
-  async serve(): Promise<void> {
-    this.server = await this.p.model({ slots: 8, reply: (request) => this.#reply(request) });
+  async serve(options: Pick<ModelServerOptions, "window"> = {}): Promise<void> {
+    const reply = (request: RecordedRequest) => this.#reply(request);
+    this.server = await this.p.model({ slots: 8, reply, ...options });
     await writeAgent(this.p, this.server, { yolo: true, ...this.#keys });
   }
 
@@ -191,7 +206,7 @@ export class AgentStage {
   async saved(id: string, state: string): Promise<void> {
     const deadline = performance.now() + 20_000;
     for (;;) {
-      const now = (await this.#records()).findLast((one) => one.id === id);
+      const now = (await this.records()).get(id);
       if (now?.state === state) return;
       assert.ok(performance.now() < deadline, `${id} is saved as ${now?.state}, not as ${state}`);
       await sleep(5);
@@ -218,9 +233,12 @@ export class AgentStage {
     return files.find(({ name }) => name.endsWith(".agents.jsonl"))?.path ?? "";
   }
 
-  async #records(): Promise<{ readonly id: string; readonly state: string }[]> {
+  /** Where each run stands, as it was saved last. */
+  async records(): Promise<Map<string, RunRecord>> {
     const text = await readFile(await this.recordFile(), "utf8").catch(() => "");
-    return text.split("\n").filter((line) => line.endsWith("}")).map((line) => JSON.parse(line));
+    const records: RunRecord[] = text.split("\n").filter((line) => line.endsWith("}"))
+      .map((line) => JSON.parse(line));
+    return new Map(records.map((record) => [record.id, record]));
   }
 
   #reply(request: RecordedRequest): Reply | undefined {
