@@ -1,11 +1,12 @@
 /** Hooks around subagents: what they see, what they add, how often they send one back. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { delegate, type Keys } from "./support/agents.ts";
-import { always, inOrder, onUser } from "./support/model_server.ts";
+import { endsIn, runCalls, withStage } from "./support/agent_stage.ts";
+import { bash, delegate, type Keys } from "./support/agents.ts";
+import { always, inOrder } from "./support/model_server.ts";
 import { oneAgent } from "./support/one_agent.ts";
 import { type TestProject, withProject } from "./support/project.ts";
-import { forParent, forSubagent, isSubagent, lastResults, taskIds } from "./support/subagents.ts";
+import { forSubagent, isSubagent, lastResults, taskIds, taskOf } from "./support/subagents.ts";
 
 const INLINE = { run_in_background: false };
 
@@ -175,37 +176,49 @@ test("a hook that always sends back is heard eight times, and the result says so
     ]);
   }));
 
-test("a cancel ends the rounds of a hook that always sends back", () =>
-  withProject(async (p) => {
-    const server = await oneAgent(p, [
-      forSubagent((request) =>
-        request.messages.length < 6
-          ? { text: "Not yet." }
-          : { chunks: ["Third", " round"], holdAfter: 1, hang: true }
-      ),
-      onUser("Go", { toolCalls: [delegate("Find it", INLINE)] }),
-      onUser("wait", { toolCalls: [delegate("Find it")] }),
-      forParent(always({ text: "Fine." })),
-    ], {
-      yolo: true,
-      hooks: { subagentStop: [{ run: "echo x >> ended; echo More. >&2; exit 2" }] },
-    });
-    const editor = p.editor();
-    const session = await editor.start();
-    const thirds = () => server.requests.filter((r) => isSubagent(r) && r.messages.length === 6);
-    const third = (nth: number) => server.waitForRequest(() => thirds().length >= nth);
-    const turn = editor.prompt(session, "Go");
-    await third(1);
+test("a cancel ends the rounds of a hook that always sends back, and what was said stays", () =>
+  withStage([
+    (request) =>
+      request.messages.length < 6
+        ? { text: "Not yet." }
+        : { text: "Third round", toolCalls: [bash(`touch ${taskOf(request)}; sleep 600`)] },
+  ], async (stage) => {
+    const { editor, session, p } = stage;
+    const turn = editor.prompt(session, stage.plan([delegate("one", INLINE)]));
+    await stage.fileIs("one");
     editor.cancel(session);
     assert.equal((await turn).stopReason, "cancelled");
     assert.equal(await p.read("ended"), "x\nx\n");
 
-    await editor.prompt(session, "wait");
-    await third(2);
-    const id = taskIds(server.requests.findLast((r) => !isSubagent(r))!).at(-1);
-    await editor.prompt(session, `/tasks stop ${id}`);
-    await editor.prompt(session, "And?");
-    assert.match(server.requests.at(-1)?.lastUser ?? "", /status="cancelled"[^]*Third/u);
+    const id = await stage.start("two");
+    await stage.fileIs("two");
+    const [stopped = ""] = await stage.call(runCalls.stop(id));
+    assert.deepEqual(endsIn(stopped).map(({ status, result }) => [status, result]), [
+      ["cancelled", "Third round\n[general-purpose was cancelled]"],
+    ]);
     assert.equal(await p.read("ended"), "x\nx\nx\nx\n");
-    assert.equal(server.requests.filter(isSubagent).length, 6);
+    assert.equal(stage.theirs.length, 6);
+  }, { hooks: { subagentStop: [{ run: "echo x >> ended; echo More. >&2; exit 2" }] } }));
+
+test("the time that a definition allows counts for all rounds and hooks together, and what was said stays", () =>
+  withProject(async (p) => {
+    const text = "name: slow\ndescription: Slow\nmaxTime: 4s\n---\nYou take your time.\n";
+    await p.write(".mm/agents/slow.md", `---\n${text}`);
+    const server = await oneAgent(p, [
+      forSubagent(inOrder({ text: "Not yet." }, { text: "Now." })),
+      inOrder(
+        { toolCalls: [delegate("Find it", { subagent_type: "slow", ...INLINE })] },
+        { text: "Done." },
+      ),
+    ], {
+      yolo: true,
+      hooks: { subagentStop: [{ run: "grep -q Now && sleep 600; echo More. >&2; exit 2" }] },
+    });
+    const { stdout, stderr } = await p.runMm(["-p", "Go"]);
+    assert.equal(stdout, "Done.\n", stderr);
+    const [result = ""] = lastResults(server.requests.at(-1)!);
+    assert.match(
+      result,
+      /^Now\.\n\[slow failed: it took longer than 4 s, the most its definition/u,
+    );
   }));

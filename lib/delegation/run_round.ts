@@ -19,7 +19,7 @@ import { messageOf } from "../base/errors.ts";
 import type { Emit } from "../engine/events.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { AskHooks } from "../hooks/ask_hooks.ts";
-import type { HookedRun, SubagentHooks } from "../hooks/subagent_hooks.ts";
+import type { AfterRun, HookedRun, SubagentHooks } from "../hooks/subagent_hooks.ts";
 import type { ModelSettings } from "../model/types.ts";
 import { childKeyOf } from "./child_key.ts";
 import { MAX_SENT_BACK } from "./delegation_limits.ts";
@@ -147,13 +147,18 @@ class Round {
         continue;
       }
       if (hooks === undefined) return result;
-      const after = await this.#unwatched(() =>
-        hooks.after(
-          this.#hooked(),
-          { answer: result.answer, end: result.end.kind, again },
-          { signal },
-        )
-      );
+      const { answer, end: { kind: end } } = result;
+      let after: AfterRun;
+      try {
+        after = await this.#unwatched(() =>
+          hooks.after(this.#hooked(), { answer, end, again }, { signal })
+        );
+      } catch (thrown) {
+        // What the agent said is there, whatever became of the hook.
+        if (signal.aborted) return { ...result, end: { kind: "cancelled" } };
+        this.#options.onWarning(`a subagentStop hook could not be run: ${messageOf(thrown)}`);
+        return result;
+      }
       for (const warning of after.warnings) this.#options.onWarning(warning);
       if (after.again === undefined || !canGoOn) return result;
       if (again === MAX_SENT_BACK) {
