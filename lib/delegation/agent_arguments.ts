@@ -5,14 +5,9 @@
  * @module
  */
 import { z } from "zod";
+import { DEFAULT_DEFINITION, FORK } from "./definition_name.ts";
 import { readForkTools } from "./fork_tools.ts";
 import { readForkTurns } from "./fork_turns.ts";
-
-/** The type of a run that is a copy of the conversation. */
-export const FORK = "fork";
-
-/** The type where the model names none. */
-export const DEFAULT_TYPE = "general-purpose";
 
 /** What the tool offers here: what is off in the configuration is not declared. */
 export interface AgentOffer {
@@ -123,7 +118,9 @@ export function strictArguments(
   const args: Record<string, unknown> = { ...raw };
   const { subagent_type: type, fork_turns: turns, run_in_background: background } = args;
   if (type !== undefined && type !== null && (typeof type !== "string" || type.trim() === "")) {
-    return { error: `"subagent_type" is no name; leave it out for ${DEFAULT_TYPE}, or name one` };
+    return {
+      error: `"subagent_type" is no name; leave it out for ${DEFAULT_DEFINITION}, or name one`,
+    };
   }
   if (offer.forks && turns !== undefined && turns !== null && typeof turns !== "string") {
     const read = readForkTurns(turns);

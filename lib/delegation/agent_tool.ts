@@ -10,11 +10,10 @@ import {
   type AgentArguments,
   type AgentOffer,
   agentSchema,
-  DEFAULT_TYPE,
-  FORK,
   strictArguments,
 } from "./agent_arguments.ts";
 import type { AgentDefinition } from "./definition.ts";
+import { DEFAULT_DEFINITION, FORK } from "./definition_name.ts";
 
 /** The tool's name. */
 export const AGENT = "agent";
@@ -52,7 +51,7 @@ export function agentTool(options: AgentToolOptions): Tool {
     description: descriptionOf(options),
     schema: agentSchema(offer),
     preview: ({ description, subagent_type }) => ({
-      title: oneLine(`${subagent_type ?? DEFAULT_TYPE}: ${description}`, TITLE_LENGTH),
+      title: oneLine(`${subagent_type ?? DEFAULT_DEFINITION}: ${description}`, TITLE_LENGTH),
     }),
     run: (input, context) => launch(input as AgentArguments, context),
   });
@@ -63,7 +62,7 @@ export function agentTool(options: AgentToolOptions): Tool {
       if ("error" in strict) return strict;
       const parsed = tool.parse(strict.raw);
       if ("error" in parsed) return parsed;
-      const { subagent_type: type = DEFAULT_TYPE, description, ...rest } = parsed.input;
+      const { subagent_type: type = DEFAULT_DEFINITION, description, ...rest } = parsed.input;
       return {
         input: {
           ...rest,
@@ -97,5 +96,5 @@ function descriptionOf(options: AgentToolOptions): string {
   );
   if (offer.forks) types.push(`- ${FORK}: a copy of you that knows this conversation`);
   const list = types.length === 0 ? "" : `:\n${types.join("\n")}`;
-  return `${parts.join(" ")}\nsubagent_type (default ${DEFAULT_TYPE})${list}`;
+  return `${parts.join(" ")}\nsubagent_type (default ${DEFAULT_DEFINITION})${list}`;
 }

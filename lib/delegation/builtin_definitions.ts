@@ -4,11 +4,9 @@
  * @module
  */
 import type { AgentDefinition } from "./definition.ts";
+import { DEFAULT_DEFINITION } from "./definition_name.ts";
 import { versionOf } from "./definition_version.ts";
 import { READ_ONLY_TOOLS } from "./subagent_tools.ts";
-
-/** The one that is taken where a call names none. */
-export const DEFAULT_DEFINITION = "general-purpose";
 
 /** All of them. A file with the same name takes the place of one. */
 export const BUILTIN_DEFINITIONS: readonly AgentDefinition[] = [

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { FORK } from "./agent_arguments.ts";
+import { FORK } from "./definition_name.ts";
 import type { RunTarget } from "./run.ts";
 import type { ChildKey } from "./subagent_children.ts";
 

@@ -5,6 +5,12 @@
  */
 import { quotable } from "../config/problems.ts";
 
+/** The name under which a copy of the conversation is started; no definition has it. */
+export const FORK = "fork";
+
+/** The definition that is taken where a call names none. */
+export const DEFAULT_DEFINITION = "general-purpose";
+
 /** Fewest and most characters of a name. */
 const MIN_NAME = 2;
 const MAX_NAME = 50;
@@ -19,11 +25,8 @@ const RESERVED: ReadonlySet<string> = new Set([
   "config",
   "default",
   "main",
-  "fork",
+  FORK,
 ]);
-
-/** The name under which a copy of the conversation is started; no definition has it. */
-export const FORK = "fork";
 
 /** Returns what is wrong with a name, or `undefined`: `"name" is "a b", but …`. */
 export function definitionNameError(name: string): string | undefined {

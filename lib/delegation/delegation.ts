@@ -7,7 +7,7 @@ import type { AgentConfig } from "../config/types.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AgentOffer } from "./agent_arguments.ts";
 import { AGENT, agentTool } from "./agent_tool.ts";
-import { blockedReason, type BlockedSetup } from "./blocked.ts";
+import type { BlockedSetup } from "./blocked.ts";
 import { definitionsCommand } from "./agents_command.ts";
 import type { DefinitionBook } from "./definition.ts";
 import type { DefinitionPlaces } from "./definition_folders.ts";
@@ -25,8 +25,7 @@ const REMINDER =
   "send_message goes on with one]";
 
 /** Options of {@linkcode Delegation}. */
-export interface DelegationOptions extends Omit<RunsOptions, "setup"> {
-  readonly setup: RunsOptions["setup"];
+export interface DelegationOptions extends RunsOptions {
   readonly config: AgentConfig;
   /** Says whether the configuration's `tools` has a tool. */
   readonly hasTool: (name: string) => boolean;
@@ -46,7 +45,6 @@ export interface DelegationOptions extends Omit<RunsOptions, "setup"> {
 /** The delegation of one session. */
 export class Delegation {
   readonly runs: Runs;
-  readonly book: DefinitionBook;
   readonly offer: AgentOffer;
   readonly #options: DelegationOptions;
   readonly #launcher: Launcher;
@@ -56,9 +54,8 @@ export class Delegation {
   /** Creates it; nothing is started. */
   constructor(options: DelegationOptions) {
     this.#options = options;
-    const { config, depth, setup, worktrees, book } = options;
+    const { config, depth, setup, worktrees } = options;
     const { delegation } = config;
-    this.book = book;
     this.runs = new Runs(options);
     this.offer = {
       background: mayRunInBackground(depth, delegation.background),
@@ -96,7 +93,7 @@ export class Delegation {
     const agent = agentTool({
       offer: this.offer,
       backgroundByDefault: config.delegation.background === true,
-      definitions: this.book.offered,
+      definitions: this.#options.book.offered,
       launch: (args, context) => this.#launcher.launch(args, context),
     });
     if (!this.offer.background) return [agent];
@@ -128,11 +125,6 @@ export class Delegation {
     description: string,
   ): Promise<{ readonly id: string } | { readonly error: string }> {
     return this.#launcher.forkFor(directive, description);
-  }
-
-  /** Returns why a run takes no message, the end of a sentence; `undefined` where it takes one. */
-  blocked(run: Parameters<typeof blockedReason>[0]): Promise<string | undefined> {
-    return blockedReason(run, this.#blocked);
   }
 
   /**

@@ -9,14 +9,9 @@ import type { DelegationConfig } from "../config/types.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { Message, ToolDeclaration } from "../model/types.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
-import {
-  type AgentArguments,
-  type AgentOffer,
-  DEFAULT_TYPE,
-  FORK,
-  isFork,
-} from "./agent_arguments.ts";
+import { type AgentArguments, type AgentOffer, isFork } from "./agent_arguments.ts";
 import type { AgentDefinition, DefinitionBook } from "./definition.ts";
+import { DEFAULT_DEFINITION, FORK } from "./definition_name.ts";
 import { depthReason, MAX_MODEL_RUNS, mayDelegate } from "./delegation_limits.ts";
 import { forkDirective } from "./fork_directive.ts";
 import { type ForkProfile, readForkProfile } from "./fork_profile.ts";
@@ -201,7 +196,7 @@ export class Launcher {
 
   async #regular(args: AgentArguments, context: ToolContext): Promise<Prepared> {
     const { cwd, config, offer } = this.#setup;
-    const target = await this.#target(args.subagent_type ?? DEFAULT_TYPE);
+    const target = await this.#target(args.subagent_type ?? DEFAULT_DEFINITION);
     if ("error" in target) return target;
     const refusal = await this.#askRefusal(target, args, context);
     if (refusal !== undefined) return { error: refusal };

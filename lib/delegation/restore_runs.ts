@@ -5,7 +5,6 @@
  */
 import type { AgentPool } from "../agents/pool.ts";
 import type { ToolDeclaration } from "../model/types.ts";
-import { FORK } from "./agent_arguments.ts";
 import type { DefinitionBook } from "./definition.ts";
 import { Run, type RunTarget } from "./run.ts";
 import { readRunRecords, type SavedRun } from "./run_record.ts";
@@ -52,7 +51,7 @@ async function targetOf(run: SavedRun, options: RestoreOptions): Promise<RunTarg
       const { allow, session: sessionId } = run;
       const { source } = options;
       return {
-        kind: FORK,
+        kind: "fork",
         sessionId,
         // As they are when it goes on: the tools of MCP servers are not there at once.
         get opening() {

@@ -8,6 +8,7 @@ import type { ForkOpening } from "../agents/child_connection.ts";
 import { oneLine } from "../base/cut.ts";
 import { MAX_ACTIVITY } from "./delegation_limits.ts";
 import type { AgentDefinition } from "./definition.ts";
+import { FORK } from "./definition_name.ts";
 import type { Notification } from "./notification.ts";
 import type { Worktree } from "./worktree.ts";
 
@@ -108,7 +109,7 @@ export class Run {
   get agent(): string {
     const { target } = this;
     if (target.kind === "definition") return target.definition.name;
-    return target.kind === "fork" ? "fork" : target.agent;
+    return target.kind === "fork" ? FORK : target.agent;
   }
 
   /** Whether it works or waits to. */

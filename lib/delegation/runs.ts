@@ -3,16 +3,15 @@
  *
  * @module
  */
-import type { RunTarget } from "./run.ts";
+import { within } from "../base/within.ts";
 import type { Emit } from "../engine/events.ts";
 import { MAX_KEPT_RUNS, STOP_GRACE_MS } from "./delegation_limits.ts";
 import type { Notification } from "./notification.ts";
-import { Run, type RunResult } from "./run.ts";
+import { Run, type RunResult, type RunTarget } from "./run.ts";
 import { newRunId } from "./run_id.ts";
 import { type RoundSetup, type RunCall, runRound } from "./run_round.ts";
 import type { RunReports } from "./run_report.ts";
 import type { RunRecords } from "./run_record.ts";
-import { within } from "./within.ts";
 import type { Worktree, Worktrees } from "./worktree.ts";
 
 /** Options of {@linkcode Runs}. */
