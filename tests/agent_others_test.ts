@@ -241,3 +241,26 @@ test("a message that can no longer be read is told as lost, and to whom it was t
       assert.match(refused, /^Not sent: task-\w+ takes no messages: its last run ended otherwise/u);
     },
   ));
+
+test("a time limit that is none is refused before anything starts", () =>
+  withProject(async (p) => {
+    for (const timeout of ["soon", -1, 0, "1000h"]) {
+      await oneAgent(p, [], { mmConfigs: { eve: { command: ["touch", "started"], timeout } } });
+      const { code, stderr } = await p.runMm(["-p", "Go"]);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, /agent\.yaml:\d+:\d+: .*"mmConfigs\.eve\.timeout" must be a duration/u);
+    }
+    const waits = [0, -1, 1e9, "soon"].map((timeout) => ({
+      name: "wait_agent",
+      arguments: { timeout },
+    }));
+    const server = await oneAgent(p, inOrder({ toolCalls: waits }, { text: "Done." }), {
+      yolo: true,
+    });
+    const { stdout, stderr } = await p.runMm(["-p", "Go"]);
+    assert.equal(stdout, "Done.\n", stderr);
+    for (const text of textsOf(server.requests.at(-1)).slice(3)) {
+      assert.match(text, /^Wrong arguments for wait_agent: "timeout"/u);
+    }
+    assert.ok(!p.exists("started"));
+  }));
