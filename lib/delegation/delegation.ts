@@ -11,7 +11,7 @@ import type { BlockedSetup } from "./blocked.ts";
 import { definitionsCommand } from "./agents_command.ts";
 import type { DefinitionBook } from "./definition.ts";
 import type { DefinitionPlaces } from "./definition_folders.ts";
-import { mayDelegate, mayRunInBackground } from "./delegation_limits.ts";
+import { mayRunInBackground } from "./delegation_limits.ts";
 import { type ForkSource, Launcher, type LaunchSetup } from "./launch.ts";
 import { notificationText } from "./notification.ts";
 import { restoreRuns } from "./restore_runs.ts";
@@ -42,7 +42,7 @@ export interface DelegationOptions extends RunsOptions {
   readonly forkSource: () => ForkSource;
 }
 
-/** The delegation of one session. */
+/** The delegation of one session, of an agent that delegates. */
 export class Delegation {
   readonly runs: Runs;
   readonly offer: AgentOffer;
@@ -80,15 +80,8 @@ export class Delegation {
     });
   }
 
-  /** Whether this agent delegates at all: the first guard of the depth limit. */
-  get offered(): boolean {
-    const { depth, config, hasTool } = this.#options;
-    return mayDelegate(depth, config.delegation.maxDepth) && hasTool(AGENT);
-  }
-
   /** Returns the tools that are declared, always in the same order. */
   tools(): readonly Tool[] {
-    if (!this.offered) return [];
     const { config, hasTool } = this.#options;
     const agent = agentTool({
       offer: this.offer,
@@ -159,7 +152,7 @@ export class Delegation {
     const { book, setup, forkSource } = this.#options;
     const runs = await restoreRuns({ path, book, pool: setup.pool, source: forkSource });
     this.runs.restore(runs);
-    this.#remind = this.offered && this.offer.background && runs.length > 0;
+    this.#remind = this.offer.background && runs.length > 0;
   }
 
   /** Another conversation begins: the runs of this one are stopped and forgotten. */

@@ -171,7 +171,7 @@ export class AgentSession implements Session {
       case "compact":
         return await this.#compact(command.focus, signal);
       case "tasks":
-        return this.#answer(await tasksCommand(this.#options.delegation, command.rest));
+        return this.#answer(await tasksCommand(this.#options.delegation?.runs, command.rest));
       case "fork":
         return await saved(() => this.#fork(command.directive));
       case "new":

@@ -14,8 +14,9 @@ export interface AgentsCommandOptions {
   /** What stands after `/agents`; empty for the list. */
   readonly rest: string;
   readonly pool: AgentPool;
-  readonly delegation: Delegation | undefined;
-  readonly config: AgentConfig;
+  /** Absent where the session delegates to nobody. */
+  readonly delegation: Pick<Delegation, "definitions"> | undefined;
+  readonly config: Pick<AgentConfig, "permissions">;
   /** Whether gated calls run without a question. */
   readonly yolo: boolean;
   readonly signal: AbortSignal;
@@ -33,7 +34,7 @@ export async function agentsCommand(options: AgentsCommandOptions): Promise<Comm
     return { ok: false, text: "There are no subagents here, so /agents takes no more words" };
   }
   const asked = agentsText(pool, { yolo, rules: config.permissions });
-  if (delegation === undefined || !delegation.offered) return { ok: true, text: asked };
+  if (delegation === undefined) return { ok: true, text: asked };
   const { text } = await delegation.definitions("", { signal });
   return { ok: true, text: `${asked}\n\nSubagents:\n${text}` };
 }

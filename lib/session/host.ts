@@ -7,6 +7,7 @@ import { mayAsk } from "../agents/ask_limits.ts";
 import { ASK_AGENT, askAgentTool } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import type { AgentConfig } from "../config/types.ts";
+import { AGENT } from "../delegation/agent_tool.ts";
 import type { Delegation } from "../delegation/delegation.ts";
 import type { DelegationHost } from "../delegation/delegation_host.ts";
 import { mayDelegate } from "../delegation/delegation_limits.ts";
@@ -250,10 +251,13 @@ export class Host implements SessionHost {
     await this.#options.onClose();
   }
 
-  /** What sessions share of delegation; `undefined` for an agent that starts no subagents. */
+  /**
+   * What sessions share of delegation; `undefined` for an agent that starts no subagents: what may not be
+   * called is not offered, the first guard of the depth limit.
+   */
   async #delegationHost(): Promise<DelegationHost | undefined> {
     const { depth, config, hasTool, createDelegation } = this.#options;
-    if (!mayDelegate(depth, config.delegation.maxDepth) || !hasTool("agent")) return undefined;
+    if (!mayDelegate(depth, config.delegation.maxDepth) || !hasTool(AGENT)) return undefined;
     return await (this.#delegation ??= createDelegation?.());
   }
 

@@ -10,6 +10,7 @@ import { describeEnd } from "../base/ends.ts";
 import type { Delegation } from "../delegation/delegation.ts";
 import { mayDelegate } from "../delegation/delegation_limits.ts";
 import type { Run } from "../delegation/run.ts";
+import type { Runs } from "../delegation/runs.ts";
 import type { Conversation } from "../engine/conversation.ts";
 
 /** UTF-16 units of a description in a list, and of one made from a directive. */
@@ -21,12 +22,17 @@ export interface CommandAnswer {
   readonly text: string;
 }
 
-/** Carries out `/tasks [id | stop id]`. */
+/**
+ * Carries out `/tasks [id | stop id]`.
+ *
+ * @param runs those of the session; `undefined` where it delegates to nobody.
+ * @param rest what stands after `/tasks`.
+ */
 export async function tasksCommand(
-  delegation: Delegation | undefined,
+  runs: Pick<Runs, "list" | "get" | "stop"> | undefined,
   rest: string,
 ): Promise<CommandAnswer> {
-  const list = delegation?.runs.list ?? [];
+  const list = runs?.list ?? [];
   const [first = "", id = ""] = rest.split(/\s+/u);
   if (first === "") {
     if (list.length === 0) return said("No subagent was started in the background.");
@@ -34,14 +40,14 @@ export async function tasksCommand(
   }
   const wanted = first === "stop" ? id : first;
   if (wanted === "") return wrong("/tasks stop needs an id: /tasks lists them");
-  const run = delegation?.runs.get(wanted);
-  if (delegation === undefined || run === undefined) {
+  const run = runs?.get(wanted);
+  if (runs === undefined || run === undefined) {
     const ids = list.map((one) => one.id);
     return wrong(`There is no task "${wanted}", see /tasks${didYouMean(wanted, ids)}`);
   }
   if (first !== "stop") return said(taskDetails(run));
   if (run.state === "ended") return wrong(`${run.id} has ended already`);
-  const notes = await delegation.runs.stop(run);
+  const notes = await runs.stop(run);
   const words = run.active ? `${run.id} is being stopped.` : `${run.id} is stopped.`;
   return said([words, ...notes].join("\n"));
 }
@@ -65,7 +71,8 @@ function taskDetails(run: Run): string {
 
 /** Options of {@linkcode forkCommand}. */
 export interface ForkCommandOptions {
-  readonly delegation: Delegation | undefined;
+  /** Absent where the session delegates to nobody. */
+  readonly delegation: Pick<Delegation, "offer" | "fork"> | undefined;
   readonly directive: string;
   readonly conversation: Conversation;
   /** Why there are no subagents here, for the person. */
@@ -76,9 +83,7 @@ export interface ForkCommandOptions {
 export async function forkCommand(options: ForkCommandOptions): Promise<CommandAnswer> {
   const { delegation, directive, conversation, limit } = options;
   if (directive === "") return wrong("/fork needs a task: what the fork is to do");
-  if (delegation === undefined || !delegation.offered || !delegation.offer.background) {
-    return wrong(limit);
-  }
+  if (delegation === undefined || !delegation.offer.background) return wrong(limit);
   if (!delegation.offer.forks) {
     return wrong("There are no forks here: agents.forks is false in the configuration");
   }

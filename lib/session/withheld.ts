@@ -7,21 +7,22 @@ import { ASK_AGENT } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import type { AgentConfig } from "../config/types.ts";
 import { Delegation } from "../delegation/delegation.ts";
-import { depthReason } from "../delegation/delegation_limits.ts";
+import { depthReason, mayDelegate } from "../delegation/delegation_limits.ts";
 
 /** What the reason depends on. */
 export interface WithheldOptions {
-  readonly pool: AgentPool;
-  readonly config: AgentConfig;
-  readonly delegation: Delegation | undefined;
+  readonly pool: Pick<AgentPool, "limit">;
+  readonly config: Pick<AgentConfig, "delegation">;
+  /** How deep this process is in a chain of asks. */
+  readonly depth: number;
 }
 
 /** Returns the reason; `undefined` for a tool that nothing is known of. */
 export function withheldReason(
   name: string,
-  { pool, config, delegation }: WithheldOptions,
+  { pool, config, depth }: WithheldOptions,
 ): string | undefined {
   if (name === ASK_AGENT) return pool.limit;
-  if (!Delegation.owns(name) || delegation?.offered === true) return undefined;
-  return depthReason(config.delegation.maxDepth);
+  const { maxDepth } = config.delegation;
+  return Delegation.owns(name) && !mayDelegate(depth, maxDepth) ? depthReason(maxDepth) : undefined;
 }
