@@ -104,6 +104,7 @@ test("a run that goes on has the permissions of the mm that goes on with it", ()
   withStage([
     onUser("Work", { toolCalls: [bash("echo under yolo > one")] }),
     onUser("Go on", { toolCalls: [bash("echo without > two")] }),
+    onTool("exit status 0", { hang: true }),
     onTool("", ({ last }) => ({ text: `Told: ${last.text}` })),
   ], async (stage) => {
     const { p } = stage;
