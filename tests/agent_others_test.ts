@@ -264,3 +264,27 @@ test("a time limit that is none is refused before anything starts", () =>
     }
     assert.ok(!p.exists("started"));
   }));
+
+test("your yolo lets calls of another's agent run where nobody is there, and without it they are refused alone", () =>
+  withProject(async (p) => {
+    const command = fakeAgent({ behaviour: "two_permissions" });
+    const keys = {
+      mmConfigs: { eve: { command } },
+      permissions: { allow: ["agent", "ask_agent"] },
+    };
+    for (const [flags, answer] of [[["-yolo"], "yes"], [[], "no"]] as const) {
+      const calls = [inline("eve"), delegate("Go", { subagent_type: "eve" })];
+      const server = await oneAgent(
+        p,
+        inOrder({ toolCalls: calls }, { toolCalls: [runCalls.wait()] }, { text: "Done." }),
+        keys,
+      );
+      const { stdout, stderr } = await p.runMm(["-p", "Go", ...flags]);
+      assert.equal(stdout, "Done.\n", stderr);
+      const said = textsOf(server.requests.at(-1)).join("\n");
+      assert.equal(said.match(/permissions: (.*)/gu)?.length, 2, said);
+      for (const [, both] of said.matchAll(/permissions: (.*)/gu)) {
+        assert.equal(both, `one=${answer}, two=${answer}`);
+      }
+    }
+  }));
