@@ -58,7 +58,11 @@ export class SubagentChildren {
   childOf(key: ChildKey): Promise<ChildAgent> {
     const known = this.#children.get(keyOf(key));
     if (known !== undefined) return known;
-    const child = this.#create(key);
+    const child = this.#create(key).catch((thrown) => {
+      // The next run tries again.
+      this.#children.delete(keyOf(key));
+      throw thrown;
+    });
     this.#children.set(keyOf(key), child);
     return child;
   }
@@ -72,7 +76,9 @@ export class SubagentChildren {
   /** Ends every child, for good; returns when they are gone. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#children.values()].map(async (child) => (await child).stop()));
+    const children = [...this.#children.values()];
+    // One that could not be made has nothing to end.
+    await Promise.all(children.map(async (child) => (await child.catch(() => {}))?.stop()));
   }
 
   async #create({ name, cwd }: ChildKey): Promise<ChildAgent> {
