@@ -52,6 +52,7 @@ export type {
   AgentEntry,
   AgentsMdConfig,
   CompactionConfig,
+  DelegationConfig,
   Effort,
   HookConfig,
   HooksConfig,
@@ -67,12 +68,14 @@ export type {
 
 // Sessions: what a front end sees.
 export { composeHost, type ComposeHostOptions } from "./lib/cli/compose.ts";
+export type { ForkOpening } from "./lib/agents/child_connection.ts";
 export type { Emit, EngineEvent } from "./lib/engine/events.ts";
 export type { AskPermission, PermissionAnswer, PermissionQuestion } from "./lib/gate/question.ts";
 export type { ProcessEnd } from "./lib/platform/process.ts";
-export type { Image, ModelSettings, Usage } from "./lib/model/types.ts";
+export type { Image, ModelSettings, ToolDeclaration, Usage } from "./lib/model/types.ts";
 export type { AskUser, UserAnswer, UserQuestion } from "./lib/tools/user_question.ts";
 export type {
+  BackgroundWork,
   CommandInfo,
   CreateSessionOptions,
   ListOptions,

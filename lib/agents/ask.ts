@@ -89,12 +89,16 @@ export interface AskResult {
   readonly durationMs: number;
   /** Tokens of the asked agent's window, where it told them. */
   readonly window?: number;
+}
+
+/** How an ask went whose session can stay open. */
+export interface ResidentAskResult extends AskResult {
   /** The session, where it was kept. */
   readonly resident?: ResidentSession;
 }
 
 /** Asks. Never rejects: every failure is an end. */
-export async function ask(options: AskOptions): Promise<AskResult> {
+export async function ask(options: AskOptions): Promise<ResidentAskResult> {
   return await new Ask(options).run();
 }
 
@@ -118,7 +122,7 @@ class Ask {
     this.#window = options.window;
   }
 
-  async run(): Promise<AskResult> {
+  async run(): Promise<ResidentAskResult> {
     const { agent, child, signal, silenceMs } = this.#options;
     const either = AbortSignal.any([signal, this.#stopped.signal]);
     let watchdog: Watchdog | undefined;
@@ -275,7 +279,7 @@ class Ask {
     this.#options.onUpdate(update);
   }
 
-  #result(end: End, kept: ResidentSession | undefined): AskResult {
+  #result(end: End, kept: ResidentSession | undefined): ResidentAskResult {
     const label = this.#reply?.label ?? this.#resident?.session.label;
     const usage = this.#reply?.usage;
     return {

@@ -8,7 +8,7 @@ import { didYouMean } from "../base/nearest.ts";
 import type { AgentEntry } from "../config/types.ts";
 import type { StartChild } from "../platform/process.ts";
 import type { SelfCommand } from "../platform/runtime.ts";
-import { ask, type AskOptions, type AskResult } from "./ask.ts";
+import { ask, type AskOptions, type AskResult, type ResidentAskResult } from "./ask.ts";
 import { CONNECT_TIMEOUT_MS, DEPTH_REASON, MAX_PARALLEL_ASKS, mayAsk } from "./ask_limits.ts";
 import { ChildAgent, type ChildState } from "./child_agent.ts";
 import type { ConnectChild } from "./child_connection.ts";
@@ -177,7 +177,7 @@ export class AgentPool {
   }
 
   /** Asks an agent. Never rejects: every failure is an end. */
-  async ask(options: PoolAskOptions): Promise<AskResult> {
+  async ask(options: PoolAskOptions): Promise<ResidentAskResult> {
     const { silenceMs, callBudgetMs, depth } = this.#options;
     const started = performance.now();
     const ended = (end: End): AskResult => ({

@@ -8,9 +8,19 @@ import { messageOf } from "../base/errors.ts";
 import type { Emit } from "../engine/events.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { AskedBy, AskHooks, BeforeAsk, HookedAsk } from "../hooks/ask_hooks.ts";
-import type { AskResult } from "./ask.ts";
+import type { AskResult, ResidentAskResult } from "./ask.ts";
 import { AskRelay } from "./ask_relay.ts";
 import type { AgentPool, PoolAskOptions } from "./pool.ts";
+
+/** The call of a tool that an ask is, and how the agent's work is shown there. */
+export interface ShownCall {
+  readonly id: string;
+  readonly output: (text: string, options?: { readonly thought?: boolean }) => void;
+  /** Told of each thing the asked agent does. */
+  readonly alive: () => void;
+  /** Stops the turn's watchdog until the returned function is called. */
+  readonly pauseWatchdog: () => () => void;
+}
 
 /** Options of {@linkcode relayedAsk}. */
 export interface RelayedAskOptions extends
@@ -42,19 +52,12 @@ export interface RelayedAskOptions extends
   readonly emit: Emit;
   /** Whether gated calls of the agent that asks run without a question. */
   readonly yolo: () => boolean;
-  /** The `ask_agent` call this ask is, and how its words are shown there. */
-  readonly call?: {
-    readonly id: string;
-    readonly output: (text: string, options?: { readonly thought?: boolean }) => void;
-    /** Told of each thing the asked agent does. */
-    readonly alive: () => void;
-    /** Stops the turn's watchdog until the returned function is called. */
-    readonly pauseWatchdog: () => () => void;
-  };
+  /** The call that this ask is; absent for one that a person typed, or that runs in the background. */
+  readonly call?: ShownCall;
 }
 
 /** How an ask with its work shown went. */
-export interface RelayedResult extends AskResult {
+export interface RelayedResult extends ResidentAskResult {
   /** What the agent was asked: the prompt, as hooks left it. */
   readonly asked: string;
 }
@@ -107,7 +110,7 @@ export async function relayedAsk(options: RelayedAskOptions): Promise<RelayedRes
 /** Asks, with the hooks on the answer. */
 async function shownAsk(
   options: RelayedAskOptions & { readonly hooked?: HookedAsk },
-): Promise<AskResult> {
+): Promise<ResidentAskResult> {
   const { agent, pool, emit, call, hooks, hooked } = options;
   const askId = crypto.randomUUID();
   const relay = new AskRelay({
@@ -160,9 +163,9 @@ async function shownAsk(
  * that was cancelled either.
  */
 async function checkedAnswer(
-  result: AskResult,
+  result: ResidentAskResult,
   options: RelayedAskOptions & { readonly hooks: AskHooks; readonly hooked: HookedAsk },
-): Promise<AskResult> {
+): Promise<ResidentAskResult> {
   const { agent, hooks, hooked, signal, emit, call } = options;
   const { end, label } = result;
   if (!hooks.reads(agent)) return result;
@@ -195,7 +198,7 @@ async function checkedAnswer(
     emit({ type: "notice", severity: "warning", text });
   }
 
-  function withheld(reason: string): AskResult {
+  function withheld(reason: string): ResidentAskResult {
     const refused = { kind: "refused", by: "hook", reason } as const;
     warn(`${describeEnd(refused, agent)}; what was shown before does not count`);
     return { ...result, end: refused, answer: "" };

@@ -169,6 +169,7 @@ export interface DelegationConfig {
   readonly maxDepth: number;
   /** Whether forks are offered. */
   readonly forks: boolean;
+  /** Git worktrees of runs. */
   readonly worktree: {
     /** Whether `isolation` and `working_dir` are offered. */
     readonly enabled: boolean;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ask, type AskResult, type ResidentSession } from "../agents/ask.ts";
+import { ask, type ResidentAskResult, type ResidentSession } from "../agents/ask.ts";
 import { AskRelay } from "../agents/ask_relay.ts";
 import {
   type ChildCallPart,
@@ -13,7 +13,7 @@ import {
   type ForkOpening,
 } from "../agents/child_connection.ts";
 import type { AgentPool } from "../agents/pool.ts";
-import { relayedAsk } from "../agents/relayed_ask.ts";
+import { relayedAsk, type ShownCall } from "../agents/relayed_ask.ts";
 import type { End } from "../base/ends.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Emit } from "../engine/events.ts";
@@ -27,16 +27,6 @@ import type { Run, RunResult } from "./run.ts";
 import type { RunSlots } from "./run_slots.ts";
 import type { SubagentChildren } from "./subagent_children.ts";
 import { timeLimit } from "./time_limit.ts";
-
-/** How a run of a turn is shown in its call. */
-export interface RunCall {
-  readonly id: string;
-  readonly output: (text: string, options?: { readonly thought?: boolean }) => void;
-  /** Told of each thing the subagent does. */
-  readonly alive: () => void;
-  /** Stops the turn's watchdog until the returned function is called. */
-  readonly pauseWatchdog: () => () => void;
-}
 
 /** What the rounds of one session share. */
 export interface RoundSetup {
@@ -67,7 +57,7 @@ export interface RoundOptions {
   readonly prompt: string;
   readonly signal: AbortSignal;
   /** Present for a run that a turn waits for. */
-  readonly call?: RunCall | undefined;
+  readonly call?: ShownCall | undefined;
   /** Told when it waits for a slot, with how many wait before it, and when it has one. */
   readonly onQueued: (before: number) => void;
   readonly onStarted: () => void;
@@ -131,7 +121,7 @@ class Round {
   }
 
   /** Asks until neither a message nor a hook wants more. */
-  async #rounds(first: string, signal: AbortSignal): Promise<AskResult> {
+  async #rounds(first: string, signal: AbortSignal): Promise<ResidentAskResult> {
     const { run } = this.#options;
     const { hooks } = this.#setup;
     let prompt = first;
@@ -194,7 +184,7 @@ class Round {
     return { taskId, agent, description, prompt, background, cwd };
   }
 
-  async #ask(prompt: string, signal: AbortSignal): Promise<AskResult> {
+  async #ask(prompt: string, signal: AbortSignal): Promise<ResidentAskResult> {
     const { run } = this.#options;
     const result = run.target.kind === "entry"
       ? await this.#askEntry(run.target.agent, prompt, signal)
@@ -204,7 +194,7 @@ class Round {
     return result;
   }
 
-  async #askEntry(agent: string, prompt: string, signal: AbortSignal): Promise<AskResult> {
+  async #askEntry(agent: string, prompt: string, signal: AbortSignal): Promise<ResidentAskResult> {
     const { run, call } = this.#options;
     const { pool, gate, emit, yolo, askHooks, silenceMs } = this.#setup;
     return await relayedAsk({
@@ -227,7 +217,7 @@ class Round {
     });
   }
 
-  async #askSubagent(prompt: string, signal: AbortSignal): Promise<AskResult> {
+  async #askSubagent(prompt: string, signal: AbortSignal): Promise<ResidentAskResult> {
     const { run, call } = this.#options;
     const { gate, emit, yolo, pool, silenceMs, callBudgetMs } = this.#setup;
     const { agent } = run;

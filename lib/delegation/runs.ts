@@ -3,13 +3,14 @@
  *
  * @module
  */
+import type { ShownCall } from "../agents/relayed_ask.ts";
 import { within } from "../base/within.ts";
 import type { Emit } from "../engine/events.ts";
 import { MAX_KEPT_RUNS, STOP_GRACE_MS } from "./delegation_limits.ts";
 import type { Notification } from "./notification.ts";
 import { Run, type RunResult, type RunTarget } from "./run.ts";
 import { newRunId } from "./run_id.ts";
-import { type RoundSetup, type RunCall, runRound } from "./run_round.ts";
+import { type RoundSetup, runRound } from "./run_round.ts";
 import type { RunReports } from "./run_report.ts";
 import type { RunRecords } from "./run_record.ts";
 import type { Worktree, Worktrees } from "./worktree.ts";
@@ -81,7 +82,7 @@ export class Runs {
     start: StartRun,
     options: {
       readonly signal: AbortSignal;
-      readonly call: RunCall;
+      readonly call: ShownCall;
       /** Whether a run that is cut short can be told to go on. @default {false} */
       readonly goesOn?: boolean;
     },

@@ -39,7 +39,9 @@ export interface Image {
 
 /** A tool as it is declared to the model. */
 export interface ToolDeclaration {
+  /** Letters, digits, `_` and `-`. */
   readonly name: string;
+  /** What it does and when it is used, for the model. */
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly parameters: Readonly<Record<string, unknown>>;
