@@ -73,7 +73,11 @@ export class Launcher {
     this.#setup = setup;
   }
 
-  /** Carries out a call of the tool `agent`. Throws only the signal's reason. */
+  /**
+   * Carries out a call of the tool `agent`; every failure but a cancel is a result.
+   *
+   * @throws the signal's reason when it is aborted before the run begins.
+   */
   async launch(args: AgentArguments, context: ToolContext): Promise<ToolResult> {
     const { config, depth } = this.#setup;
     // The second guard of the depth limit: also for a call that was never offered.
