@@ -9,17 +9,16 @@ import { stringify } from "yaml";
 export interface DefinitionTemplateOptions {
   readonly name: string;
   readonly description: string;
-  /** The system prompt. @default {a line that says what stands there} */
-  readonly prompt?: string;
 }
 
+/** Takes the place of the system prompt until somebody writes one. */
 const PROMPT =
   "Say here what the subagent is, how it works, and what its report has to hold. Below this line " +
   "everything is its system prompt.";
 
 /** Returns the text. It loads as it is, and with any of the keys that are commented out made active. */
 export function definitionTemplate(options: DefinitionTemplateOptions): string {
-  const { name, description, prompt = PROMPT } = options;
+  const { name, description } = options;
   const scalar = (value: string) => stringify(value, { blockQuote: false, lineWidth: 0 }).trimEnd();
   return `---
 name: ${scalar(name)}
@@ -36,6 +35,6 @@ description: ${scalar(description.replaceAll(/\s+/gu, " ").trim())}
 # Whether it runs in the background where the call does not say.
 #background: false
 ---
-${prompt.trim()}
+${PROMPT}
 `;
 }

@@ -38,8 +38,6 @@ export interface CreateDefinitionOptions {
   readonly description: string;
   /** In the project, or for all projects of the user. */
   readonly scope: "project" | "user";
-  /** Its system prompt. @default {a line that says what stands there} */
-  readonly prompt?: string;
   readonly places: DefinitionPlaces;
 }
 
@@ -50,7 +48,7 @@ export interface CreateDefinitionOptions {
  * @throws {UserError} when the name cannot be one, is taken, or the file cannot be written.
  */
 export async function createDefinition(options: CreateDefinitionOptions): Promise<string> {
-  const { name, description, scope, prompt, places } = options;
+  const { name, description, scope, places } = options;
   const error = definitionNameError(name);
   if (error !== undefined) throw new UserError(`Cannot create the subagent: ${error}`);
   if (description.trim() === "") {
@@ -64,11 +62,7 @@ export async function createDefinition(options: CreateDefinitionOptions): Promis
   }
   const base = scope === "project" ? join(places.cwd, ".mm") : join(places.configDir, "mm");
   const path = join(base, "agents", `${name}.md`);
-  const text = definitionTemplate({
-    name,
-    description,
-    ...(prompt === undefined ? {} : { prompt }),
-  });
+  const text = definitionTemplate({ name, description });
   const read = parseDefinition(text, { kind: "file", path, dialect: "mm", scope });
   if ("fault" in read) throw new UserError(read.fault.reason);
   try {
