@@ -3,7 +3,9 @@
  *
  * @module
  */
-import { lstat, readFile, stat } from "node:fs/promises";
+import { Buffer } from "node:buffer";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, lstat, open, stat } from "node:fs/promises";
 import { messageOf } from "../base/errors.ts";
 
 /** What came of reading: the text, nothing there, or why it cannot be used. */
@@ -19,21 +21,50 @@ export interface ReadTextFileOptions {
   readonly maxBytes: number;
 }
 
+/** Bytes that are read at once. */
+const PIECE = 65_536;
+
 /** Reads a regular file of UTF-8 text, without its byte order mark. Never throws. */
 export async function readTextFile(path: string, options: ReadTextFileOptions): Promise<TextFile> {
-  let bytes: Uint8Array;
+  const { maxBytes } = options;
+  let handle: FileHandle | undefined;
   try {
     // Looked at before it is opened: opening a pipe that nobody writes to would wait for ever.
-    const info = await stat(path);
-    if (info.isDirectory()) return unusable("is a directory");
-    if (!info.isFile()) return unusable("is not a regular file");
-    if (info.size > options.maxBytes) return tooLarge(info.size, options.maxBytes);
-    bytes = await readFile(path);
+    const before = faultOf(await stat(path), maxBytes);
+    if (before !== undefined) return before;
+    // Some files of the system are regular, wait for what comes and never end: a link can lead there.
+    handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const fault = faultOf(await handle.stat(), maxBytes);
+    if (fault !== undefined) return fault;
+    const bytes = await readUpTo(handle, maxBytes + 1);
+    return bytes.length > maxBytes
+      ? unusable(`has more than ${maxBytes} bytes; at most that many are read`)
+      : decode(bytes);
   } catch (error) {
     return await failedToRead(path, error);
+  } finally {
+    await handle?.close().catch(() => {});
   }
-  if (bytes.length > options.maxBytes) return tooLarge(bytes.length, options.maxBytes);
-  return decode(bytes);
+}
+
+function faultOf(info: Stats, maxBytes: number): TextFile | undefined {
+  if (info.isDirectory()) return unusable("is a directory");
+  if (!info.isFile()) return unusable("is not a regular file");
+  return info.size > maxBytes ? tooLarge(info.size, maxBytes) : undefined;
+}
+
+/** Reads a file to its end, or as far as it is of interest. */
+async function readUpTo(handle: FileHandle, limit: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  while (length < limit) {
+    const piece = new Uint8Array(Math.min(limit - length, PIECE));
+    const { bytesRead } = await handle.read(piece, 0, piece.length, null);
+    if (bytesRead === 0) break;
+    pieces.push(piece.subarray(0, bytesRead));
+    length += bytesRead;
+  }
+  return Buffer.concat(pieces, length);
 }
 
 function decode(bytes: Uint8Array): TextFile {

@@ -32,6 +32,9 @@ export interface ReadFrontMatterOptions {
   readonly lenient: boolean;
 }
 
+/** UTF-16 units of front matter: what takes longest to read takes a moment, in a file of anybody. */
+const MAX_YAML = 16_384;
+
 /** Finds the front matter of a text, or says what is wrong with it: a sentence without a subject. */
 export function findFrontMatter(text: string): FrontMatterSpan | { readonly error: string } {
   const opening = /^\ufeff?---[ \t]*\r?\n/u.exec(text);
@@ -41,6 +44,11 @@ export function findFrontMatter(text: string): FrontMatterSpan | { readonly erro
   const start = opening[0].length;
   const closing = /^---[ \t]*(?:\r?\n|$)/mu.exec(text.slice(start));
   if (closing === null) return { error: 'has no line "---" that ends its front matter' };
+  if (closing.index > MAX_YAML) {
+    return {
+      error: `has front matter of ${closing.index} characters; at most ${MAX_YAML} are read`,
+    };
+  }
   const end = start + closing.index;
   return { yaml: text.slice(start, end), start, end, body: text.slice(end + closing[0].length) };
 }

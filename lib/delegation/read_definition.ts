@@ -22,6 +22,9 @@ export type ReadDefinition =
 /** Largest file, in bytes. */
 export const MAX_DEFINITION_BYTES = 256 * 1024;
 
+/** Faults of a file that are said, and notes; more are counted. */
+const MAX_SAID = 12;
+
 /** Fewest characters of a prompt. */
 export const MIN_PROMPT = 10;
 
@@ -58,14 +61,19 @@ export function parseDefinition(text: string, source: DefinitionFile): ReadDefin
   ];
   if ("faults" in read || faults.length > 0) {
     const name = "faults" in read ? read.name : read.fields.name;
-    return faultOf(source, `is not valid: ${faults.join("; ")}`, name);
+    return faultOf(source, `is not valid: ${said(faults).join("; ")}`, name);
   }
-  const notes = [
+  const notes = said([
     ...(front.lenient ? ["the front matter is not valid YAML, and was read line by line"] : []),
     ...read.fields.notes,
-  ];
+  ]);
   const fields = { ...read.fields, notes, prompt: front.body };
   return { definition: { ...fields, source, version: versionOf(fields) } };
+}
+
+function said(sentences: readonly string[]): string[] {
+  const more = sentences.length - MAX_SAID;
+  return more <= 0 ? [...sentences] : [...sentences.slice(0, MAX_SAID), `and ${more} more`];
 }
 
 function faultOf(source: DefinitionFile, what: string, declared?: string): ReadDefinition {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { mkdir, symlink } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import type { DefinitionFault } from "./definition.ts";
@@ -54,6 +55,29 @@ test("a link to a regular file is read, and what is no regular file is a fault",
   });
 });
 
+test("a link to a file of the system that is regular and does not end is a fault at once", async () => {
+  await inDefinitionDirs(async ({ path: dir }) => {
+    // Read by anybody but root it is a fault too: nobody else may.
+    for (const target of ["/proc/kmsg", "/proc/self/pagemap"].filter((path) => existsSync(path))) {
+      const link = join(dir, `${basename(target)}.md`);
+      await symlink(target, link);
+      assert.match((await fault(link)).reason, /cannot be read: /u);
+    }
+  });
+});
+
+test("front matter that takes long to read is a fault, and many faults are counted", () => {
+  const long = `---\nname: some\ndescription: ${"x".repeat(16_384)}\n---\nDo something.\n`;
+  assert.match(reason(long), /^has front matter of 16409 characters; at most 16384 are read$/u);
+  const keys = Array.from({ length: 1000 }, (_, at) => `key${at}: 1\n`).join("");
+  const text = GOOD.replace("---\nD", `${keys}---\nD`);
+  assert.match(reason(text), /^is not valid: unknown key "key0".*; and 988 more$/u);
+  const one = readText(text, "claude");
+  assert.ok("definition" in one);
+  assert.equal(one.definition.notes.length, 13);
+  assert.equal(one.definition.notes.at(-1), "and 988 more");
+});
+
 test("a file that is too large or no UTF-8 is a fault that has the file's name", async () => {
   await inDefinitionDirs(async ({ write }) => {
     const large = await write("large-one.md", GOOD.padEnd(MAX_DEFINITION_BYTES + 1, "x"));
@@ -103,7 +127,7 @@ test("an alias is a fault, and so is a value nested without end", () => {
     reason("---\nname: &a some\ndescription: *a\n---\nDo something.\n"),
     "uses an alias (*name) in its front matter; write it out",
   );
-  assert.match(reason(`---\nname: ${"[".repeat(50_000)}\n---\nDo something.\n`), /nest|not valid/u);
+  assert.match(reason(`---\nname: ${"[".repeat(15_000)}\n---\nDo something.\n`), /nest|not valid/u);
 });
 
 test("a name of the object prototype as a key is an unknown key", () => {

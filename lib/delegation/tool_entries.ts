@@ -30,13 +30,27 @@ export type ToolListKey = "tools" | "disallowedTools";
  */
 export function splitEntries(value: unknown): string[] | undefined {
   if (typeof value === "string") {
-    // A comma inside of brackets belongs to a pattern: `Bash(git add, git status)`.
-    return value.split(/,(?![^()]*\))/u).map((entry) => entry.trim()).filter((entry) =>
-      entry !== ""
-    );
+    return splitText(value).map((entry) => entry.trim()).filter((entry) => entry !== "");
   }
   if (!Array.isArray(value) || !value.every((entry) => typeof entry === "string")) return undefined;
   return value.map((entry) => entry.trim()).filter((entry) => entry !== "");
+}
+
+/** A comma inside of brackets belongs to a pattern: `Bash(git add, git status)`. */
+function splitText(text: string): string[] {
+  const entries: string[] = [];
+  let end = text.length;
+  let bracket = "";
+  // From the end, where the bracket that a comma stands before is known: in one pass, for any text.
+  for (const { 0: mark, index } of [...text.matchAll(/[(),]/gu)].reverse()) {
+    if (mark !== ",") bracket = mark;
+    else if (bracket !== ")") {
+      entries.push(text.slice(index + 1, end));
+      end = index;
+    }
+  }
+  entries.push(text.slice(0, end));
+  return entries.reverse();
 }
 
 /** Reads the entries of a list. */

@@ -17,10 +17,20 @@ test("a list is written as a list or as text with commas, and pattern commas do 
     "Bash(git add, git log)",
     "Read",
   ]);
+  assert.deepEqual(splitEntries("A(b, Read, c), (d, e)"), ["A(b, Read, c)", "(d, e)"]);
+  assert.deepEqual(splitEntries("A(b, Read"), ["A(b", "Read"]);
   assert.deepEqual(splitEntries(""), []);
   for (const wrong of [5, null, { read: true }, [1], [["read"]]]) {
     assert.equal(splitEntries(wrong), undefined);
   }
+});
+
+test("a long text of a list is read in a moment", () => {
+  const began = performance.now();
+  assert.equal(splitEntries("bash,".repeat(50_000))?.length, 50_000);
+  assert.equal(splitEntries("a(,".repeat(50_000))?.length, 50_000);
+  // Where each comma is looked at again with all that follows, this takes half a minute.
+  assert.ok(performance.now() - began < 5000);
 });
 
 test("the tools of Claude Code become those of mm", () => {
