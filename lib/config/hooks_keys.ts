@@ -15,16 +15,18 @@ const MAX_HOOKS = 50;
 interface HookWords {
   /** Whom `match` is about. */
   readonly match: string;
+  /** Whose directory it runs in. */
+  readonly place: string;
   /** What becomes of a hook that takes too long. */
   readonly late: string;
 }
 
-const hook = ({ match, late }: HookWords) =>
+const hook = ({ match, place, late }: HookWords) =>
   group({
     match: line({ max: 200 }).optional().describe(
       `The ${match} it is for, by name; * stands for any characters. Absent: all.`,
     ),
-    run: text({ max: 10_000 }).describe("The command line, run in the session's directory."),
+    run: text({ max: 10_000 }).describe(`The command line, run in the directory of the ${place}.`),
     timeout: duration().default(HOOK_TIMEOUT_MS).describe(
       `Time it has; when it takes longer, ${late}.`,
     ),
@@ -34,7 +36,9 @@ const hooks = (words: HookWords) =>
   list(hook(words), "hooks").max(MAX_HOOKS, { error: `must hold at most ${MAX_HOOKS} hooks` })
     .default([]);
 
-const AROUND_ASKS: HookWords = { match: "agents", late: "it refuses" };
+const AROUND_ASKS: HookWords = { match: "agents", place: "session", late: "it refuses" };
+
+const AROUND_RUNS = { match: "subagents", place: "run" };
 
 /** The key about hooks. */
 export const hooksKeys = {
@@ -45,10 +49,10 @@ export const hooksKeys = {
     postAsk: hooks(AROUND_ASKS).describe(
       "Run on an agent's answer, in order. Each may withhold it, or change it.",
     ),
-    subagentStart: hooks({ match: "subagents", late: "it refuses" }).describe(
+    subagentStart: hooks({ ...AROUND_RUNS, late: "it refuses" }).describe(
       "Run before a subagent begins, in order. Each may refuse, or add to its task.",
     ),
-    subagentStop: hooks({ match: "subagents", late: "it is left out and a warning says so" })
+    subagentStop: hooks({ ...AROUND_RUNS, late: "it is left out and a warning says so" })
       .describe(
         "Run when a subagent is done, in order. Each may send it back to work, with a reason.",
       ),

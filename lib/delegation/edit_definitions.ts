@@ -26,6 +26,7 @@ export const EDITABLE_FIELDS = [
   "disallowedTools",
   "model",
   "maxTurns",
+  "maxTime",
   "background",
 ] as const;
 

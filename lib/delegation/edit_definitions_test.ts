@@ -131,10 +131,11 @@ test("setDefinitionField() changes one field, and nothing else of the file", asy
         ["model", "qwen3:8b"],
         ["maxTurns", "9"],
         ["background", "false"],
+        ["maxTime", "10m"],
         ["disallowedTools", "edit,mcp__git"],
       ]),
       '---\n# Mine.\nname:   some\ndescription: "New: one" # why\ntools: [read, Bash]\n\n' +
-        "model: qwen3:8b   # fast\nmaxTurns: 9\nbackground: false\n" +
+        "model: qwen3:8b   # fast\nmaxTurns: 9\nbackground: false\nmaxTime: 10m\n" +
         "disallowedTools: [edit, mcp__git]\n---\n\nDo   something.\n",
     );
   });
@@ -202,6 +203,7 @@ test("setDefinitionField() refuses what cannot be used, and leaves the file as i
         ["disallowedTools", "bsh", /"bsh", which is no tool of mm/u],
         ["model", "sonnet", /means no model here/u],
         ["maxTurns", "many", /"maxTurns" must be a whole number/u],
+        ["maxTime", "a while", /"maxTime" must be a duration/u],
         ["maxTurns", "5\nname: x", /"maxTurns" must be/u],
         ["background", "perhaps", /"background" must be true or false/u],
         ["prompt", "x", /^Cannot set the field "prompt"; the fields are description, tools/u],
