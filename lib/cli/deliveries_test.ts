@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { setImmediate } from "node:timers";
 import { Deliveries } from "./deliveries.ts";
 import { WorkingSession } from "./testing.ts";
 
@@ -30,8 +31,11 @@ test("Deliveries waits for a change, an abort, and not at all when there is noth
   const work = new Deliveries(session);
   await work.change(forever);
   session.set(2, false);
-  const change = work.change(forever);
+  let waits = true;
+  const change = work.change(forever).then(() => waits = false);
   session.set(1, false);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(waits);
   session.set(1, true);
   await change;
   await work.deliver(forever);
