@@ -1,5 +1,5 @@
 /**
- * The fields of a definition: what each may hold, and what mm does not do of what other programs do.
+ * The fields of a definition: what each may hold.
  *
  * A file that was written for mm has to be right. One that was written for another program may hold
  * what mm does not know; that is noted, and what it does not say clearly never gives a subagent more.
@@ -7,11 +7,11 @@
  * @module
  */
 import { parseDuration } from "../base/duration.ts";
-import { didYouMean } from "../base/nearest.ts";
 import { quotable } from "../config/problems.ts";
 import { selectTools } from "../tools/tool_names.ts";
 import { approvalOf } from "./approval_modes.ts";
 import type { AgentDefinition } from "./definition.ts";
+import { keyFindings } from "./definition_keys.ts";
 import { definitionNameError } from "./definition_name.ts";
 import { readModel } from "./definition_model.ts";
 import type { Dialect } from "./dialect.ts";
@@ -25,39 +25,6 @@ export type DefinitionFields = Omit<AgentDefinition, "source" | "prompt" | "vers
 export type ReadFields =
   | { readonly fields: DefinitionFields }
   | { readonly faults: readonly string[]; readonly name?: string };
-
-/** Fields that mm reads, in the order of the reference. */
-export const DEFINITION_KEYS: readonly string[] = [
-  "name",
-  "description",
-  "tools",
-  "disallowedTools",
-  "model",
-  "maxTurns",
-  "maxTime",
-  "background",
-  "color",
-];
-
-/** Fields of other programs that are read as far as they go. */
-const TAKEN_OVER: ReadonlySet<string> = new Set([
-  "approvalMode",
-  "permissionMode",
-  "runConfig",
-  "modelConfig",
-]);
-
-/** Fields of other programs, and what is the case instead. */
-const NOT_HONOURED: Readonly<Record<string, string>> = {
-  mcpServers: "the subagent has the MCP servers of the configuration",
-  hooks: "hooks are set in the configuration, as subagentStart and subagentStop",
-  executionBackend: "the subagent runs as a process of mm, in no container",
-  isolation: "a call that wants a worktree says so itself",
-  memory: "the subagent remembers nothing from one task to the next",
-  skills: "no skill is loaded",
-  effort: "the reasoning of the configuration holds",
-  initialPrompt: "the subagent begins with the task it is given",
-};
 
 /** Longest time of a run that a file may set, in milliseconds. */
 const MAX_TIME_MS = 7 * 24 * 3_600_000;
@@ -78,9 +45,10 @@ export function readFields(
   const maxTurns = reader.maxTurns();
   const maxTimeMs = reader.maxTimeMs();
   const background = reader.background();
-  reader.others();
-  if (reader.faults.length > 0 || name === undefined || description === undefined) {
-    return { faults: reader.faults, ...(name === undefined ? {} : { name }) };
+  const keys = keyFindings(values, { dialect });
+  const faults = [...reader.faults, ...keys.faults];
+  if (faults.length > 0 || name === undefined || description === undefined) {
+    return { faults, ...(name === undefined ? {} : { name }) };
   }
   return {
     fields: {
@@ -92,7 +60,7 @@ export function readFields(
       ...(maxTurns === undefined ? {} : { maxTurns }),
       ...(maxTimeMs === undefined ? {} : { maxTimeMs }),
       ...(background === undefined ? {} : { background }),
-      notes: reader.notes,
+      notes: [...reader.notes, ...keys.notes],
     },
   };
 }
@@ -186,32 +154,6 @@ class Reader {
     return this.#wrong("background", "must be true or false", value);
   }
 
-  /** Everything that no other method reads. */
-  others(): void {
-    for (const [key, value] of Object.entries(this.#values)) {
-      if (key === "executor") {
-        this.faults.push(
-          '"executor" is not supported, so nothing is started under this name; name the program ' +
-            "in the configuration, under mmConfigs with command",
-        );
-      } else if (Object.hasOwn(NOT_HONOURED, key)) {
-        this.notes.push(`"${key}" is not honoured: ${NOT_HONOURED[key]}`);
-      } else if (!DEFINITION_KEYS.includes(key) && !TAKEN_OVER.has(key)) {
-        if (this.#dialect === "mm") {
-          this.faults.push(
-            `unknown key "${quotable(key)}"${
-              didYouMean(key, DEFINITION_KEYS) || `; the keys are ${DEFINITION_KEYS.join(", ")}`
-            }`,
-          );
-        } else {
-          this.notes.push(`"${quotable(key)}" is not known here, and left out`);
-        }
-      } else if (value === null && this.#dialect === "mm" && !REQUIRED.has(key)) {
-        this.faults.push(`"${key}" has no value; give it one or remove the key`);
-      }
-    }
-  }
-
   #toolList(key: ToolListKey): readonly string[] | undefined {
     const value = this.#present(key);
     if (value === undefined) return undefined;
@@ -282,8 +224,6 @@ class Reader {
 
 /** The keys of `runConfig` that are read. */
 const RUN_KEYS: readonly string[] = ["max_turns", "max_time_minutes"];
-
-const REQUIRED: ReadonlySet<string> = new Set(["name", "description"]);
 
 function wholeNumber(value: unknown): number | undefined {
   const number = typeof value === "string" && /^\s*\d{1,9}\s*$/u.test(value)
