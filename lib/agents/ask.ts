@@ -55,7 +55,7 @@ export interface AskOptions {
   /** How long a tool call of the asked agent may run without a word, in milliseconds. */
   readonly callBudgetMs: number;
   readonly onUpdate: (update: ChildUpdate) => void;
-  /** Told `true` while a tool call of the asked agent runs, then `false`. */
+  /** Told `true` while the agent starts or a tool call of it runs, then `false`. */
   readonly onBusy: (busy: boolean) => void;
   readonly onPermission: (
     call: ChildCallPart,
@@ -161,10 +161,16 @@ class Ask {
       kind === "cancelled";
   }
 
-  #running(): Promise<RunningChild> {
-    const { child, cwd, signal, silenceMs } = this.#options;
+  async #running(): Promise<RunningChild> {
+    const { child, cwd, signal, silenceMs, onBusy } = this.#options;
     const helloMs = Math.min(CONNECT_TIMEOUT_MS, Math.max(silenceMs, MIN_CONNECT_MS));
-    return child.running({ cwd, helloMs, signal });
+    // A process that starts has a limit of its own; who waits for it is not to give up before.
+    onBusy(true);
+    try {
+      return await child.running({ cwd, helloMs, signal });
+    } finally {
+      onBusy(false);
+    }
   }
 
   async #ask(
