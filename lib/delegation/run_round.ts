@@ -5,13 +5,7 @@
  */
 import { ask, type ResidentAskResult, type ResidentSession } from "../agents/ask.ts";
 import { AskRelay } from "../agents/ask_relay.ts";
-import {
-  type ChildCallPart,
-  type ChildConnection,
-  ChildError,
-  type ChildOpening,
-  type ForkOpening,
-} from "../agents/child_connection.ts";
+import type { ChildCallPart } from "../agents/child_connection.ts";
 import type { AgentPool } from "../agents/pool.ts";
 import { relayedAsk, type ShownCall } from "../agents/relayed_ask.ts";
 import type { End } from "../base/ends.ts";
@@ -20,16 +14,16 @@ import type { Emit } from "../engine/events.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { AskHooks } from "../hooks/ask_hooks.ts";
 import type { AfterRun, HookedRun, SubagentHooks } from "../hooks/subagent_hooks.ts";
-import type { ModelSettings } from "../model/types.ts";
 import { childKeyOf } from "./child_key.ts";
 import { MAX_SENT_BACK } from "./delegation_limits.ts";
+import { conversationLost, openingOf, type OpenRunSetup } from "./open_run.ts";
 import type { Run, RunResult } from "./run.ts";
 import type { RunSlots } from "./run_slots.ts";
 import type { SubagentChildren } from "./subagent_children.ts";
 import { timeLimit } from "./time_limit.ts";
 
 /** What the rounds of one session share. */
-export interface RoundSetup {
+export interface RoundSetup extends OpenRunSetup {
   readonly pool: AgentPool;
   readonly children: SubagentChildren;
   readonly slots: RunSlots;
@@ -41,10 +35,6 @@ export interface RoundSetup {
   readonly hooks?: SubagentHooks | undefined;
   /** The directory of the session, absolute. */
   readonly cwd: string;
-  /** What a person changed of the model; absent where nothing was. */
-  readonly settings: () => ModelSettings | undefined;
-  /** MCP servers of the session besides those of the configuration. */
-  readonly mcpServers: ChildOpening["mcpServers"];
   /** Longest silence of a run in the background, in milliseconds. */
   readonly silenceMs: number;
   /** How long a tool call of a subagent may run without a word, in milliseconds. */
@@ -241,7 +231,7 @@ class Round {
         callBudgetMs,
         keep: true,
         ...(run.resident === undefined ? {} : { resident: run.resident }),
-        open: (connection, options) => this.#open(connection, options),
+        open: openingOf(run, this.#setup),
         onSession: (resident) => this.#opened(resident),
         onUpdate: (update) => {
           call?.alive();
@@ -269,41 +259,4 @@ class Round {
     run.sessionId = id;
     this.#options.onOpened?.();
   }
-
-  /** Opens the session of the run in its child: a new one, the copy of a fork, or the one it had. */
-  async #open(
-    connection: ChildConnection,
-    options: { readonly cwd: string; readonly signal: AbortSignal },
-  ) {
-    const { run } = this.#options;
-    const { target } = run;
-    const own = target.kind === "definition" && target.definition.model !== undefined;
-    const { settings, mcpServers = [] } = this.#setup;
-    const changed = own ? undefined : settings();
-    const opening: ChildOpening = {
-      ...(changed === undefined ? {} : { settings: changed }),
-      ...(mcpServers.length === 0 ? {} : { mcpServers }),
-      ...(run.background || target.kind === "fork" ? {} : { save: false }),
-      ...(target.kind === "fork" ? { fork: forkOpening(target.opening, run.sessionId) } : {}),
-    };
-    // What is not saved ends with its process.
-    if (opening.save === false && run.sessionId !== undefined) return await conversationLost();
-    const id = run.sessionId ?? (target.kind === "fork" ? target.sessionId : undefined);
-    return id === undefined
-      ? await connection.newSession({ ...options, opening })
-      : await connection.loadSession({ ...options, id, opening });
-  }
-}
-
-/** A session that is gone cannot be gone on with where nothing of it is saved. */
-function conversationLost(): Promise<never> {
-  const words = "its process ended, and its conversation with it";
-  return Promise.reject(new ChildError("agent", words));
-}
-
-/** The call that made a fork is answered once; whoever goes on with it says something new. */
-function forkOpening(opening: ForkOpening, sessionId: string | undefined): ForkOpening {
-  if (sessionId === undefined) return opening;
-  const { callId: _, ...rest } = opening;
-  return rest;
 }
