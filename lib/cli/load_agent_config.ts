@@ -8,6 +8,8 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import process from "node:process";
 import { UsageError } from "../base/errors.ts";
+import { CONFIG_DIGEST_VARIABLE, DEFINITION_VARIABLE } from "../base/fenced_variables.ts";
+import { VERSION } from "../base/version.ts";
 import { loadConfig } from "../config/load.ts";
 import type { AgentConfig } from "../config/types.ts";
 import { effectiveAskDepth } from "../platform/ask_depth.ts";
@@ -49,10 +51,22 @@ export async function loadAgentConfig(
     onWarning: (text) => io.err(`mm: ${text}\n`),
   });
   if (flags.agent !== undefined) {
+    checkUnchanged(config, io.env[CONFIG_DIGEST_VARIABLE]);
     return { config: await asSubagent(flags.agent, { config, cwd, env: io.env }), cwd };
   }
   for (const text of await strayRules({ config, cwd, env: io.env })) io.err(`mm: ${text}\n`);
   return { config, cwd };
+}
+
+/**
+ * A configuration starts programs and holds the rules of the gate. The model can have written another
+ * one since the agent that starts this subagent read it.
+ */
+function checkUnchanged({ file, fileDigest }: AgentConfig, expected: string | undefined): void {
+  if (expected === undefined || fileDigest === expected) return;
+  throw new UsageError(
+    `The configuration "${file}" was changed since mm was started; start mm again to use it`,
+  );
 }
 
 /** Returns the configuration of a subagent, by the name of its definition. */
@@ -68,6 +82,13 @@ async function asSubagent(name: string, options: DefinitionPlacesOptions): Promi
   const book = await openDefinitionBook(places.definitionPlaces(options));
   const found = await book.find(name);
   if ("error" in found) throw new UsageError(found.error);
+  // Another version of mm, which took the place of the one that runs, may read it in another way.
+  const [reader, version] = options.env[DEFINITION_VARIABLE]?.split(" ") ?? [];
+  if (reader === VERSION && found.definition.version !== version) {
+    throw new UsageError(
+      `The definition of "${found.definition.name}" was just changed; start it again`,
+    );
+  }
   return applyDefinition(options.config, found.definition, {
     depth: await effectiveAskDepth(options.env),
   });

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { redactor } from "../base/secrets.ts";
 import { buildConfig } from "./build.ts";
@@ -82,5 +83,6 @@ export async function loadConfig(options: LoadConfigOptions): Promise<AgentConfi
   });
   if (problems.length > 0) throw problemsError(problems, clean);
   for (const warning of [...overrides.warnings, ...kept.warnings]) options.onWarning?.(warning);
-  return config;
+  if (found === undefined) return config;
+  return { ...config, fileDigest: createHash("sha256").update(found.text).digest("hex") };
 }

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import { symlink } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { DELEGATION, inTestDir, NO_HOOKS, usageMessage } from "./testing.ts";
+
+const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
 const DEFAULTS = {
   model: {},
@@ -29,7 +32,7 @@ test("loadConfig gives the defaults for a file that is empty or has comments onl
   await inTestDir(async (dir) => {
     for (const text of ["", "\n", "# nothing\n", "---\n", "{}\n"]) {
       const file = await dir.write("agent.yaml", text);
-      assert.deepEqual(await dir.load(), { file, ...DEFAULTS });
+      assert.deepEqual(await dir.load(), { file, fileDigest: digestOf(text), ...DEFAULTS });
     }
   });
 });
@@ -133,6 +136,7 @@ acp: {title: Ada}
     );
     assert.deepEqual(await dir.load({ env: { HOME: "/home/ada" } }), {
       file,
+      fileDigest: digestOf(await readFile(file, "utf8")),
       model: {
         provider: "custom",
         baseUrl: "http://127.0.0.1:9/v1",

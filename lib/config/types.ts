@@ -192,6 +192,8 @@ export interface CompactionConfig {
 export interface AgentConfig {
   /** The file it came from, absolute; absent for the built-in defaults. */
   readonly file?: string;
+  /** What stood in the file when it was read: a SHA-256 in hexadecimal; present with `file`. */
+  readonly fileDigest?: string;
   /** The model and its server. */
   readonly model: ModelConfig;
   /** The system prompt; absent for the built-in one. */

@@ -29,7 +29,7 @@ const MAX_FAULTS = 5;
 
 /** Options of {@linkcode DelegationHost}. */
 export interface DelegationHostOptions
-  extends Omit<SubagentChildrenOptions, "stateDir" | "model" | "configFile"> {
+  extends Omit<SubagentChildrenOptions, "stateDir" | "model" | "configFile" | "configDigest"> {
   readonly config: AgentConfig;
   readonly model: ModelClient;
   readonly pool: AgentPool;
@@ -91,6 +91,7 @@ export class DelegationHost {
     this.#children = new SubagentChildren({
       ...options,
       configFile: config.file,
+      configDigest: config.fileDigest,
       model: config.model.model,
       stateDir: async (name) =>
         options.stateDir ?? (name === FORK ? await this.#scratchState() : undefined),

@@ -16,6 +16,8 @@ export interface SubagentChildrenOptions {
   readonly self: SelfCommand;
   /** The configuration file of this agent, absolute; absent for the built-in defaults. */
   readonly configFile: string | undefined;
+  /** What that file held when it was read: the children have to find the same. */
+  readonly configDigest?: string | undefined;
   /** The model that the command line or the configuration names, absent where the server decides. */
   readonly model: string | undefined;
   /** This process's environment. */
@@ -81,8 +83,8 @@ export class SubagentChildren {
     await Promise.all(children.map(async (child) => (await child.catch(() => {}))?.stop()));
   }
 
-  async #create({ name, cwd }: ChildKey): Promise<ChildAgent> {
-    const { self, configFile, model, env, depth } = this.#options;
+  async #create({ name, version, cwd }: ChildKey): Promise<ChildAgent> {
+    const { self, configFile, configDigest, model, env, depth } = this.#options;
     const stateDir = await this.#options.stateDir(name);
     if (this.#closed) throw new Error("mm is ending");
     const { start, connect, redact } = this.#options;
@@ -97,7 +99,7 @@ export class SubagentChildren {
         ...(configFile === undefined ? ["-defaults"] : ["-config", configFile]),
         ...(model === undefined ? [] : ["-model", model]),
       ],
-      env: subagentEnvironment({ env, depth, stateDir }),
+      env: subagentEnvironment({ env, depth, stateDir, configDigest, version }),
       // Where its definition was found: the run may work in a worktree that has others.
       start: (options) => start({ ...options, cwd }),
       connect,

@@ -5,7 +5,13 @@
  * @module
  */
 
-import { OWN_VARIABLES, SUBAGENT_STATE_VARIABLE } from "../base/fenced_variables.ts";
+import {
+  CONFIG_DIGEST_VARIABLE,
+  DEFINITION_VARIABLE,
+  OWN_VARIABLES,
+  SUBAGENT_STATE_VARIABLE,
+} from "../base/fenced_variables.ts";
+import { VERSION } from "../base/version.ts";
 
 /** Options of {@linkcode subagentEnvironment}. */
 export interface SubagentEnvironmentOptions {
@@ -15,11 +21,15 @@ export interface SubagentEnvironmentOptions {
   readonly depth: number;
   /** Where subagents save their conversations, absolute; absent where they save none. */
   readonly stateDir: string | undefined;
+  /** What the configuration file held when this process read it; absent where there is none. */
+  readonly configDigest?: string | undefined;
+  /** The version of the definition that is to be served; empty for a fork. @default {""} */
+  readonly version?: string;
 }
 
 /** Returns the whole environment a subagent starts with. */
 export function subagentEnvironment(options: SubagentEnvironmentOptions): Record<string, string> {
-  const { env, depth, stateDir } = options;
+  const { env, depth, stateDir, configDigest, version = "" } = options;
   const child: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
     if (value !== undefined && !OWN_VARIABLES.has(name)) child[name] = value;
@@ -30,5 +40,7 @@ export function subagentEnvironment(options: SubagentEnvironmentOptions): Record
     AGENT_SESSIONS: "off",
     MM_ASK_DEPTH: String(depth + 1),
     ...(stateDir === undefined ? {} : { [SUBAGENT_STATE_VARIABLE]: stateDir }),
+    ...(configDigest === undefined ? {} : { [CONFIG_DIGEST_VARIABLE]: configDigest }),
+    ...(version === "" ? {} : { [DEFINITION_VARIABLE]: `${VERSION} ${version}` }),
   };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { VERSION } from "../base/version.ts";
 import { subagentEnvironment } from "./subagent_environment.ts";
 
 const options = { env: {}, depth: 0, stateDir: undefined };
@@ -29,12 +30,20 @@ test("who starts a subagent decides about its calls, its depth and what it saves
     AGENT_SESSIONS: "on",
     MM_ASK_DEPTH: "0",
     MM_SUBAGENT_STATE: "/elsewhere",
+    MM_CONFIG_DIGEST: "forged",
+    MM_DEFINITION: "forged",
   };
   const own = { AGENT_YOLO: "false", AGENT_SESSIONS: "off", MM_ASK_DEPTH: "2" };
   assert.deepEqual(subagentEnvironment({ ...options, env, depth: 1 }), own);
   assert.deepEqual(subagentEnvironment({ env, depth: 1, stateDir: "/state/subagents" }), {
     ...own,
     MM_SUBAGENT_STATE: "/state/subagents",
+  });
+  const expected = { configDigest: "d1", version: "v1" };
+  assert.deepEqual(subagentEnvironment({ ...options, ...expected, env, depth: 1 }), {
+    ...own,
+    MM_CONFIG_DIGEST: "d1",
+    MM_DEFINITION: `${VERSION} v1`,
   });
 });
 
