@@ -8,7 +8,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { AgentOffer } from "./agent_arguments.ts";
 import { AGENT, agentTool } from "./agent_tool.ts";
 import type { BlockedSetup } from "./blocked.ts";
-import { definitionsCommand } from "./agents_command.ts";
+import { definitionsCommand } from "./definitions_command.ts";
 import type { DefinitionBook } from "./definition.ts";
 import type { DefinitionPlaces } from "./definition_folders.ts";
 import { mayRunInBackground } from "./delegation_limits.ts";

@@ -36,6 +36,16 @@ export interface RunResult extends AskResult {
   readonly notes: readonly string[];
 }
 
+/** Returns how a round ended, in a word: `completed`, `incomplete`, `failed`, … */
+export function statusOf({ end: { kind } }: RunResult): string {
+  return kind === "answered" ? "completed" : kind;
+}
+
+/** Says whether a run can be told something more after this end of a round. */
+export function canGoOn({ end: { kind } }: Pick<AskResult, "end">): boolean {
+  return kind === "answered" || kind === "incomplete";
+}
+
 /** Options of {@linkcode Run}. */
 export interface RunOptions {
   readonly id: string;
@@ -120,9 +130,8 @@ export class Run {
   /** How the last round ended, in a word: `completed`, `incomplete`, `failed`, … */
   get status(): string {
     if (this.state !== "ended") return this.state;
-    const kind = this.result?.end.kind;
-    if (kind === undefined) return this.#status ?? "failed";
-    return kind === "answered" ? "completed" : kind;
+    const { result } = this;
+    return result === undefined ? this.#status ?? "failed" : statusOf(result);
   }
 
   /** What it did lately, the oldest first. */

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { resultText } from "../agents/ask_agent_tool.ts";
 import { cutMiddle } from "../base/cut.ts";
 import type { Notification } from "./notification.ts";
-import type { Run, RunResult } from "./run.ts";
+import { type Run, type RunResult, statusOf } from "./run.ts";
 
 /** Milliseconds that a whole result is kept: 30 days. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
@@ -48,13 +48,12 @@ export class RunReports {
   async of(run: Run, result: RunResult): Promise<Notification> {
     const { id: taskId, rounds: round, agent, description } = run;
     const { text, file } = await this.text(run, result);
-    const { kind } = result.end;
     return {
       taskId,
       round,
       agent,
       description,
-      status: kind === "answered" ? "completed" : kind,
+      status: statusOf(result),
       result: text,
       ...(file === undefined ? {} : { file }),
       toolCalls: result.toolCalls,

@@ -17,7 +17,7 @@ import type { AfterRun, HookedRun, SubagentHooks } from "../hooks/subagent_hooks
 import { childKeyOf } from "./child_key.ts";
 import { MAX_SENT_BACK } from "./delegation_limits.ts";
 import { conversationLost, openingOf, type OpenRunSetup } from "./open_run.ts";
-import type { Run, RunResult } from "./run.ts";
+import { canGoOn, type Run, type RunResult } from "./run.ts";
 import type { RunSlots } from "./run_slots.ts";
 import type { SubagentChildren } from "./subagent_children.ts";
 import { timeLimit } from "./time_limit.ts";
@@ -119,9 +119,8 @@ class Round {
       const result = await this.#ask(prompt, signal);
       this.#toolCalls += result.toolCalls;
       if (signal.aborted) return result;
-      const canGoOn = result.end.kind === "answered" || result.end.kind === "incomplete";
       // What came too late for the prompt that ran: in order, and before anyone is told of an end.
-      const message = canGoOn ? run.messages.shift() : undefined;
+      const message = canGoOn(result) ? run.messages.shift() : undefined;
       if (message !== undefined) {
         prompt = message;
         continue;
@@ -140,7 +139,7 @@ class Round {
         return result;
       }
       for (const warning of after.warnings) this.#options.onWarning(warning);
-      if (after.again === undefined || !canGoOn) return result;
+      if (after.again === undefined || !canGoOn(result)) return result;
       if (again === MAX_SENT_BACK) {
         this.#notes.push(
           `[a subagentStop hook wanted more ${again + 1} times, which is once more than it may]`,

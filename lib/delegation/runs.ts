@@ -8,7 +8,7 @@ import { within } from "../base/within.ts";
 import type { Emit } from "../engine/events.ts";
 import { MAX_KEPT_RUNS, STOP_GRACE_MS } from "./delegation_limits.ts";
 import type { Notification } from "./notification.ts";
-import { Run, type RunResult, type RunTarget } from "./run.ts";
+import { canGoOn, Run, type RunResult, type RunTarget } from "./run.ts";
 import { newRunId } from "./run_id.ts";
 import { type RoundSetup, runRound } from "./run_round.ts";
 import type { RunReports } from "./run_report.ts";
@@ -317,11 +317,6 @@ function quietly(tell: () => void): void {
   } catch {
     // It has nobody else to be told to.
   }
-}
-
-/** Whether a run can be told something after this end. */
-function canGoOn({ end }: RunResult): boolean {
-  return end.kind === "answered" || end.kind === "incomplete";
 }
 
 /** `3 other runs`. */

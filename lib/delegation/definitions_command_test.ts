@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { definitionsCommand } from "./agents_command.ts";
+import { definitionsCommand } from "./definitions_command.ts";
 import { openDefinitionBook } from "./definition_book.ts";
 import { type DefinitionDirs, inDefinitionDirs } from "./testing.ts";
 
