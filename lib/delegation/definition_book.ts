@@ -74,9 +74,27 @@ async function readAll(
   return all.filter((one) => one !== undefined);
 }
 
-function take<T>(named: Map<string, T>, name: string, value: T): void {
+function take(
+  named: Map<string, AgentDefinition | DefinitionFault>,
+  name: string,
+  value: AgentDefinition | DefinitionFault,
+): void {
   const key = nameKey(name);
-  if (!named.has(key)) named.set(key, value);
+  const known = named.get(key);
+  if (known === undefined) named.set(key, value);
+  else if (!("reason" in known) && !("reason" in value)) named.set(key, inPlaceOf(known, value));
+}
+
+/** A project may be anybody's: where it has a person's own subagent, or mm's, that is said, once. */
+function inPlaceOf(known: AgentDefinition, other: AgentDefinition): AgentDefinition {
+  const { source, notes } = known;
+  const own = other.source;
+  if (source.kind === "builtin" || source.scope !== "project") return known;
+  if (own.kind === "file" && own.scope === "project") return known;
+  const whose = own.kind === "builtin" ? "the one that mm brings along" : `that of "${own.path}"`;
+  const note = `the project's file "${source.path}" takes the place of `;
+  if (notes.some((one) => one.startsWith(note))) return known;
+  return { ...known, notes: [...notes, note + whose] };
 }
 
 /** By name, so that the order does not depend on where a file lies. */

@@ -89,6 +89,27 @@ test("a file takes the place of a built-in definition", async () => {
   });
 });
 
+test("a project's file that takes the place of a person's own definition, or mm's, has a note of it", async () => {
+  await inDefinitionDirs(async ({ places, define }) => {
+    const file = await define("General-Purpose", "home/project/.claude/agents/x.md");
+    const mine = await define("mine", "home/.claude/agents/mine.md");
+    await define("own", "home/project/.mm/agents/own.md");
+    await define("own", "home/project/.claude/agents/own.md");
+    const notesOf = async (name: string) => {
+      const found = await (await openDefinitionBook(places)).find(name);
+      return "definition" in found ? found.definition.notes : [found.error];
+    };
+    const note = `the project's file "${file}" takes the place of`;
+    assert.deepEqual(await notesOf("general-purpose"), [`${note} the one that mm brings along`]);
+    assert.deepEqual(await notesOf("own"), []);
+    assert.deepEqual(await notesOf("mine"), []);
+    const other = await define("MINE", "home/project/.mm/agents/mine.md");
+    assert.deepEqual(await notesOf("mine"), [
+      `the project's file "${other}" takes the place of that of "${mine}"`,
+    ]);
+  });
+});
+
 test("in the home directory the folders of others count once, as the user's", async () => {
   await inDefinitionDirs(async ({ path, places, define }) => {
     await define("one", "home/.qwen/agents/one.md");
