@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Child, ProcessEnd } from "../platform/process.ts";
+import type { Child } from "../platform/process.ts";
 import { MAX_ANSWER } from "./answer_text.ts";
 import { ask, type OpenSession, type ResidentSession } from "./ask.ts";
 import { ChildAgent } from "./child_agent.ts";
 import { ChildError, type ChildSession, type ChildStop } from "./child_connection.ts";
+import { playedChild } from "./testing.ts";
 
 /** An agent of played processes: what they are asked, and how to end the one that runs. */
 interface Played {
@@ -39,17 +40,8 @@ function played(prompt: ChildSession["prompt"]): Played {
     command: ["bob"],
     env: {},
     start: () => {
-      const { promise: ended, resolve } = Promise.withResolvers<ProcessEnd>();
-      die = () => resolve({ code: 1, signal: null });
-      const child: Child = {
-        pid: 1,
-        stdin: new WritableStream(),
-        stdout: new ReadableStream(),
-        ended,
-        stderrTail: () => "",
-        stop: () => Promise.resolve({ code: 0, signal: null }),
-        kill: () => die(),
-      };
+      const child = playedChild({ code: 1, signal: null });
+      die = () => child.kill();
       return Promise.resolve(child);
     },
     connect: (child) =>

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { AgentPool } from "../agents/pool.ts";
+import { idlePool } from "../agents/testing.ts";
 import { DELEGATION } from "../config/testing.ts";
-import type { AgentEntry, DelegationConfig } from "../config/types.ts";
+import type { DelegationConfig } from "../config/types.ts";
 import { Gate } from "../gate/gate.ts";
 import type { Message } from "../model/types.ts";
 import type { ToolContext } from "../tools/tool.ts";
@@ -18,7 +18,7 @@ import type { Worktree, Worktrees } from "./worktree.ts";
 
 const TASK = { description: "A task", prompt: "Do it" };
 
-const never = () => Promise.reject(new Error("No process is started here"));
+const never = () => Promise.reject(new Error("This is not called"));
 
 /** A book with the built-in definitions, and others of these fields. */
 function bookOf(...more: readonly Partial<AgentDefinition>[]): DefinitionBook {
@@ -38,20 +38,6 @@ function bookOf(...more: readonly Partial<AgentDefinition>[]): DefinitionBook {
       );
     },
   };
-}
-
-function poolOf(entries: readonly AgentEntry[], depth = 0): AgentPool {
-  return new AgentPool({
-    entries,
-    depth,
-    env: {},
-    self: ["mm"],
-    start: never,
-    connect: never,
-    redact: (text) => text,
-    silenceMs: 60_000,
-    callBudgetMs: 60_000,
-  });
 }
 
 /** A launcher whose subagents answer with `prompt`; `prompts` is what they were told. */
@@ -89,7 +75,7 @@ async function stage(
     headless: false,
     cwd: "/",
     book: bookOf(),
-    pool: poolOf([]),
+    pool: idlePool(),
     gate: new Gate({
       rules: { allow: [], ask: [], deny },
       honourAllowRules: true,
@@ -159,14 +145,15 @@ test("an unknown name starts nothing, and the reason is that of the book", async
 });
 
 test("an agent of mmConfigs comes before a definition of its name, as far as it may be asked", async (t) => {
-  const pool = poolOf([{ name: "explore", path: "/explore.yaml" }]);
+  const entries = [{ name: "explore", path: "/explore.yaml" }];
+  const pool = idlePool({ entries });
   const explore = { subagent_type: "explore" };
   const { launch, runs } = await stage(t, { pool });
   await launch(explore);
   assert.deepEqual(runs.list.map(({ target }) => target.kind), ["entry"]);
   await runs.close();
 
-  const limited = poolOf([{ name: "explore", path: "/explore.yaml" }], 2);
+  const limited = idlePool({ entries, depth: 2 });
   const { launch: tooDeep } = await stage(t, { pool: limited });
   const { ok, text } = await tooDeep(explore);
   assert.deepEqual([ok, text], [false, `Not started: ${limited.limit}`]);
@@ -287,7 +274,9 @@ test("no run begins without the worktree it was to have", async (t) => {
   const { worktrees } = worktreesOf({ create: () => Promise.resolve({ error: "no commit yet" }) });
   const { launch, prompts } = await stage(t, { worktrees });
   assert.equal((await launch(ISOLATED)).text, "Not started: no commit yet");
-  const pool = poolOf([{ name: "bob", path: "/bob.yaml", cwd: "/elsewhere" }]);
+  const pool = idlePool({
+    entries: [{ name: "bob", path: "/bob.yaml", cwd: "/elsewhere" }],
+  });
   const asked = await stage(t, { worktrees, pool });
   const bob = await asked.launch({ ...ISOLATED, subagent_type: "bob" });
   assert.match(bob.text, /^Not started: bob works in a directory of its own/u);

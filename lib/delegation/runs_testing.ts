@@ -5,10 +5,10 @@
  */
 import type { ChildAgent } from "../agents/child_agent.ts";
 import type { ChildSession } from "../agents/child_connection.ts";
-import { AgentPool } from "../agents/pool.ts";
+import { idlePool, playedChild } from "../agents/testing.ts";
 import type { EngineEvent } from "../engine/events.ts";
 import { Gate } from "../gate/gate.ts";
-import type { Child, ProcessEnd } from "../platform/process.ts";
+import type { Child } from "../platform/process.ts";
 import { BUILTIN_DEFINITIONS } from "./builtin_definitions.ts";
 import type { Run, RunTarget } from "./run.ts";
 import { RunReports } from "./run_report.ts";
@@ -63,22 +63,7 @@ export function runsStage(prompt: Prompt, options: Partial<RunsOptions> = {}): R
   const events: EngineEvent[] = [];
   const closed: string[] = [];
   const redact = (text: string) => text;
-  const env = {};
   let sessions = 0;
-  const start = () => {
-    const { promise: ended, resolve } = Promise.withResolvers<ProcessEnd>();
-    const end: ProcessEnd = { code: 0, signal: null };
-    const child: Child = {
-      pid: 1,
-      stdin: new WritableStream(),
-      stdout: new ReadableStream(),
-      ended,
-      stderrTail: () => "",
-      stop: () => Promise.resolve(end),
-      kill: () => resolve(end),
-    };
-    return Promise.resolve(child);
-  };
   const connect: ConstructorParameters<typeof ChildAgent>[0]["connect"] = (child) => {
     const open = (id: string): ChildSession => ({
       id,
@@ -103,27 +88,17 @@ export function runsStage(prompt: Prompt, options: Partial<RunsOptions> = {}): R
     self: ["mm"],
     configFile: undefined,
     model: undefined,
-    env,
+    env: {},
     depth: 0,
     stateDir: () => Promise.resolve(undefined),
-    start,
+    start: () => Promise.resolve(playedChild()),
     connect,
     redact,
   });
   const emit = (event: EngineEvent) => void events.push(event);
   const runs = new Runs({
     setup: {
-      pool: new AgentPool({
-        entries: [],
-        depth: 0,
-        env,
-        self: ["mm"],
-        start,
-        connect,
-        redact,
-        silenceMs: 60_000,
-        callBudgetMs: 60_000,
-      }),
+      pool: idlePool(),
       children,
       slots: new RunSlots({
         maxParallel: 4,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ChildConnection } from "../agents/child_connection.ts";
-import type { Child, ProcessEnd, StartChildOptions } from "../platform/process.ts";
+import { playedChild } from "../agents/testing.ts";
+import type { Child, StartChildOptions } from "../platform/process.ts";
 import { SubagentChildren, type SubagentChildrenOptions } from "./subagent_children.ts";
 
 const KEY = { name: "explore", version: "1", cwd: "/project" };
@@ -19,22 +20,12 @@ function stage(options: Partial<SubagentChildrenOptions> = {}) {
     stateDir: () => Promise.resolve("/state"),
     start: (start) => {
       started.push(start);
-      const { promise: ended, resolve } = Promise.withResolvers<ProcessEnd>();
-      const end = { code: 0, signal: null };
-      const child: Child = {
-        pid: 1,
-        stdin: new WritableStream(),
-        stdout: new ReadableStream(),
-        ended,
-        stderrTail: () => "",
-        stop: () => {
-          stopped++;
-          resolve(end);
-          return ended;
-        },
-        kill: () => resolve(end),
+      const child = playedChild();
+      const stop: Child["stop"] = (options) => {
+        stopped++;
+        return child.stop(options);
       };
-      return Promise.resolve(child);
+      return Promise.resolve({ ...child, stop });
     },
     connect: (child) => {
       const connection: Partial<ChildConnection> = {

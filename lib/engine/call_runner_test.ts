@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Gate } from "../gate/gate.ts";
 import type { ToolDeclaration } from "../model/types.ts";
-import { FileViews } from "../tools/file_views.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type CallEnvironment, runCall } from "./call_runner.ts";
 import type { EngineEvent } from "./events.ts";
+import { quietEnvironment } from "./testing.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** A tool that says what it was called with. */
@@ -27,27 +26,10 @@ async function run(name: string, more: Partial<CallEnvironment>) {
   const events: EngineEvent[] = [];
   const watchdog = new Watchdog({ timeoutMs: 60_000, onTimeout: () => {} });
   const environment = {
+    ...quietEnvironment(),
     tools: [echo],
-    gate: new Gate({
-      rules: { allow: [], ask: [], deny: [] },
-      honourAllowRules: true,
-      askPermission: () => Promise.resolve({ kind: "reject_once" }),
-    }),
-    yolo: () => false,
     emit: (event: EngineEvent) => events.push(event),
     watchdog,
-    signal: new AbortController().signal,
-    cwd: "/",
-    maxOutput: 1000,
-    bashTimeoutMs: 1000,
-    bashTimeoutMaxMs: 1000,
-    commandEnv: () => Promise.resolve({}),
-    files: new FileViews(),
-    commands: {
-      run: () => Promise.reject(new Error("No command in this test")),
-      background: () => [],
-      close: () => Promise.resolve(),
-    },
     ...more,
   };
   try {

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Gate } from "../gate/gate.ts";
 import { createModelClient } from "../model/client.ts";
 import { delta, events, startRawServer, STREAM_HEAD } from "../model/testing.ts";
-import { FileViews } from "../tools/file_views.ts";
 import type { Tool } from "../tools/tool.ts";
 import { Conversation } from "./conversation.ts";
+import { quietEnvironment } from "./testing.ts";
 import { runTurn, type TurnOptions } from "./turn.ts";
 
 /** A tool that looks how something goes on. */
@@ -47,25 +46,7 @@ async function turn(
     model,
     text: "Go",
     watchdogTimeoutMs: 60_000,
-    gate: new Gate({
-      rules: { allow: [], ask: [], deny: [] },
-      honourAllowRules: true,
-      askPermission: () => Promise.resolve({ kind: "reject_once" }),
-    }),
-    yolo: () => false,
-    emit: () => {},
-    signal: new AbortController().signal,
-    cwd: "/",
-    maxOutput: 1000,
-    bashTimeoutMs: 1000,
-    bashTimeoutMaxMs: 1000,
-    commandEnv: () => Promise.resolve({}),
-    files: new FileViews(),
-    commands: {
-      run: () => Promise.reject(new Error("No command in this test")),
-      background: () => [],
-      close: () => Promise.resolve(),
-    },
+    ...quietEnvironment(),
     ...more,
   });
   return { outcome, requests: server.chats.map(({ body }) => JSON.parse(body) as Sent) };

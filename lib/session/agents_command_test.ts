@@ -1,22 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AgentPool } from "../agents/pool.ts";
+import { idlePool } from "../agents/testing.ts";
 import { agentsCommand } from "./agents_command.ts";
 
-const never = () => Promise.reject(new Error("No process is started here"));
-
 const options = {
-  pool: new AgentPool({
-    entries: [],
-    depth: 0,
-    env: {},
-    self: ["mm"],
-    start: never,
-    connect: never,
-    redact: (text) => text,
-    silenceMs: 60_000,
-    callBudgetMs: 60_000,
-  }),
+  pool: idlePool(),
   config: { permissions: { allow: [], ask: [], deny: [] } },
   yolo: false,
   signal: new AbortController().signal,
