@@ -7,11 +7,11 @@ import { oneLine } from "../base/cut.ts";
 import { describeEnd } from "../base/ends.ts";
 import type { EngineEvent } from "./events.ts";
 
-/** Columns that a description takes. */
-const DESCRIPTION_WIDTH = 80;
+/** UTF-16 units of a name or a description. */
+const DESCRIPTION_LENGTH = 80;
 
-/** Columns of how it ended: reasons can be long. */
-const END_WIDTH = 300;
+/** UTF-16 units of how it ended: reasons can be long. */
+const END_LENGTH = 300;
 
 /** A run in the background changed its state. */
 export type TaskEvent = Extract<EngineEvent, { type: "task" }>;
@@ -19,8 +19,8 @@ export type TaskEvent = Extract<EngineEvent, { type: "task" }>;
 /** Returns one line about the change, without a mark: `explore (task-1f09ab) started: Find the tests`. */
 export function taskWords(event: TaskEvent): string {
   const { taskId, agent, description, state, end } = event;
-  const who = `${oneLine(agent, DESCRIPTION_WIDTH)} (${taskId})`;
-  const what = oneLine(description, DESCRIPTION_WIDTH);
+  const who = `${oneLine(agent, DESCRIPTION_LENGTH)} (${taskId})`;
+  const what = oneLine(description, DESCRIPTION_LENGTH);
   switch (state) {
     case "queued":
       return `${who} waits for a slot`;
@@ -31,6 +31,6 @@ export function taskWords(event: TaskEvent): string {
     case "ended":
       return end === undefined || end.kind === "answered"
         ? `${who} ended: ${what}`
-        : oneLine(describeEnd(end, who), END_WIDTH);
+        : oneLine(describeEnd(end, who), END_LENGTH);
   }
 }
