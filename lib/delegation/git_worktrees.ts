@@ -40,8 +40,8 @@ export interface GitWorktreesOptions extends WorktreePlaces {
 /** Returns the worktrees of one process. */
 export function createGitWorktrees(options: GitWorktreesOptions): Worktrees {
   const { run, newName, now = Date.now } = options;
-  /** Those of this process, which no sweep touches. */
-  const own = new Set<string>();
+  /** Those of this process by their paths, which no sweep touches, and the commits they began with. */
+  const own = new Map<string, string>();
   /** Directories of sessions whose repository was swept. */
   const swept = new Set<string>();
   const sweep: Worktrees["sweep"] = async ({ cwd, signal }) => {
@@ -67,7 +67,7 @@ export function createGitWorktrees(options: GitWorktreesOptions): Worktrees {
       }
       try {
         const worktree = await makeWorktree({ run, places: options, newName, cwd, signal });
-        own.add(worktree.path);
+        own.set(worktree.path, worktree.base);
         return { worktree };
       } catch (error) {
         signal.throwIfAborted();
@@ -75,7 +75,8 @@ export function createGitWorktrees(options: GitWorktreesOptions): Worktrees {
       }
     },
     async release(worktree) {
-      const end = await releaseWorktree(run, worktree);
+      const base = own.get(worktree.path);
+      const end = await releaseWorktree(worktree, { run, places: options, base });
       if (!end.kept) own.delete(worktree.path);
       return end;
     },

@@ -4,9 +4,10 @@
  * @module
  */
 import { lstat } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { messageOf } from "../base/errors.ts";
 import type { GitResult, RunGit } from "../platform/git.ts";
+import { plannedPath } from "../platform/planned_path.ts";
 import { answerOf, type GitHere, gitIn, GitRefusal, wordsOf } from "./git_calls.ts";
 import { findCheckout } from "./git_checkout.ts";
 import { listTrees } from "./git_registry.ts";
@@ -18,23 +19,43 @@ import {
   inspectWorktree,
 } from "./inspect_worktree.ts";
 import type { Worktree, WorktreeEnd } from "./worktree.ts";
-import { branchOf, isWellFormed } from "./worktree_place.ts";
+import { branchOf, isWellFormed, worktreeFolder, type WorktreePlaces } from "./worktree_place.ts";
 import { goneWords, keptWords, unclearWords } from "./worktree_words.ts";
 
+/** Options of {@linkcode releaseWorktree}. */
+export interface ReleaseOptions {
+  readonly run: RunGit;
+  readonly places: WorktreePlaces;
+  /**
+   * The commit it began with, of one that this process made; absent for any other. What is said of that
+   * one comes from a file, and may be anything.
+   */
+  readonly base: string | undefined;
+}
+
 /** Removes a worktree and its branch where nothing is lost with them; never rejects. */
-export async function releaseWorktree(run: RunGit, worktree: Worktree): Promise<WorktreeEnd> {
+export async function releaseWorktree(
+  worktree: Worktree,
+  options: ReleaseOptions,
+): Promise<WorktreeEnd> {
   try {
-    return await release(run, worktree);
+    return await release(worktree, options);
   } catch (error) {
     return { kept: true, words: unclearWords(worktree, messageOf(error)) };
   }
 }
 
-async function release(run: RunGit, worktree: Worktree): Promise<WorktreeEnd> {
-  const { path, origin, base } = worktree;
+async function release(
+  worktree: Worktree,
+  { run, places, base }: ReleaseOptions,
+): Promise<WorktreeEnd> {
+  const { path, origin } = worktree;
   if (!isWellFormed(worktree)) throw new GitRefusal("it is not described as a worktree of mm");
   const { signal } = new AbortController();
   const home = await findCheckout(run, { cwd: origin, signal });
+  if (base === undefined && dirname(path) !== await plannedPath(worktreeFolder(places, home))) {
+    throw new GitRefusal("it does not lie in the folder for worktrees of its repository");
+  }
   const options = { run, home, path, name: basename(path), base, signal };
   if (!await exists(path)) {
     const findings = await inspectGone(options);

@@ -290,7 +290,10 @@ test("what is not described as a worktree of mm is never removed", () =>
       cwd: path,
       branch: "mm/agent-1234567",
     });
-    assert.match(end.kept ? end.words : "", /it is no worktree of this repository/u);
+    assert.match(
+      end.kept ? end.words : "",
+      /it does not lie in the folder for worktrees of its repository/u,
+    );
     assert.deepEqual((await r.state()).branches, ["main", worktree.branch, "users"]);
     assert.ok(await there(join(path, "mine.txt")));
   }));
@@ -368,4 +371,35 @@ test("a worktree is alive until it is no longer what it was", () =>
     await rename(`${path}-away`, path);
     assert.deepEqual(await r.worktrees.release(worktree), { kept: false });
     assert.equal(await r.worktrees.alive(worktree), false);
+  }));
+
+test("what a file says of a worktree of an earlier process is not taken for true", () =>
+  withRepository(async (r) => {
+    const own = await r.make();
+    await commit(r, own.path, "work");
+    const tip = await r.git("-C", own.path, "rev-parse", "HEAD");
+    const later = r.others({});
+    // It is said to begin with its own work, which nothing else leads to.
+    const end = await later.release({ ...own, base: tip });
+    assert.ok(end.kept && /with 1 commit/u.test(end.words), JSON.stringify(end));
+    await r.git("worktree", "remove", "--force", own.path);
+    const left = await later.release({ ...own, base: tip });
+    assert.ok(left.kept && /is gone; its branch .* is kept with 1 commit/u.test(left.words));
+
+    // A worktree of the user's that is called as those of mm are, and has a file that git ignores.
+    const path = join(r.home, "agent-0123456");
+    await r.git("worktree", "add", "--quiet", "-b", "mm/agent-0123456", path);
+    await r.write(join(path, "out/kept.txt"));
+    const { base, origin } = own;
+    const users = { path, branch: "mm/agent-0123456", base, origin, cwd: path };
+    const refused = await later.release(users);
+    assert.ok(refused.kept && /does not lie in the folder for worktrees/u.test(refused.words));
+    assert.ok(await there(join(path, "out/kept.txt")));
+  }));
+
+test("one of an earlier process that is as it was goes", () =>
+  withRepository(async (r) => {
+    const worktree = await r.make();
+    assert.deepEqual(await r.others({}).release(worktree), { kept: false });
+    assert.equal(await there(worktree.path), false);
   }));
