@@ -58,6 +58,11 @@ async function started(
   );
 }
 
+const PYTHON = isInstalled("python3")
+  ? execFileSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" })
+    .trim()
+  : undefined;
+
 const WAITERS = [
   { needs: "cat", command: "cat; echo after", shows: /^after\n\[exit status 0\]$/ },
   { needs: "bash", command: "read x", shows: /^\[no output\] \[exit status 1\]$/ },
@@ -88,8 +93,9 @@ for (
     ["a job", "sleep 310 & echo done", "sleep 310"],
     [
       "a server",
-      `nohup ${isInstalled("python3") ? "python3 -m http.server 0" : "sleep 311"} & echo done`,
-      isInstalled("python3") ? "-m http.server 0" : "sleep 311",
+      // The program itself: what stands on the PATH may be a script that starts others first.
+      `nohup ${PYTHON === undefined ? "sleep 311" : `${PYTHON} -m http.server 0`} & echo done`,
+      PYTHON === undefined ? "sleep 311" : "-m http.server 0",
     ],
   ] as const
 ) {
