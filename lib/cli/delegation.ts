@@ -16,10 +16,10 @@ import { stateDir } from "../platform/directories.ts";
 import { createRunGit } from "../platform/git.ts";
 import { selfCommand } from "../platform/runtime.ts";
 import type { Scratch } from "../platform/scratch.ts";
-import { connectLazily, secretsOf } from "./agent_pool.ts";
+import { connectLazily } from "./agent_pool.ts";
 import type { HooksMakerOptions } from "./ask_hooks.ts";
 import { definitionPlaces } from "./definition_places.ts";
-import { createStore } from "./session_store.ts";
+import { createStore, savedSecrets } from "./session_store.ts";
 import { subagentHooksMaker } from "./subagent_hooks.ts";
 
 /** The folder of the state directory in which subagents save their conversations. */
@@ -51,7 +51,7 @@ export function composeDelegation(options: ComposeDelegationOptions): Delegation
     depth,
     start: createStartChild({ reaper }),
     connect: connectLazily,
-    redact: redactor(secretsOf(config)),
+    redact: redactor(savedSecrets({ config, env })),
     stateDir: saved ? join(state, FOLDER) : undefined,
     scratch: async () => (await scratch.contents()).directory,
     copy: async ({ stateDir, cwd, messages }) => {

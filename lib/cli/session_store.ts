@@ -53,6 +53,16 @@ function subagentDir(env: OpenStoreOptions["env"]): string | undefined {
   );
 }
 
+/** Returns what is hidden in all that is saved: the secrets of a configuration and of an environment. */
+export function savedSecrets(
+  { config, env }: Pick<OpenStoreOptions, "config" | "env">,
+): (string | undefined)[] {
+  return [
+    ...secretsOf(config),
+    ...Object.entries(env).flatMap(([name, value]) => SECRET_VARIABLE.test(name) ? [value] : []),
+  ];
+}
+
 /** Returns a store in a directory, absolute. Nothing is read or written yet. */
 export async function createStore(
   { config, env, stateDir }: OpenStoreOptions & { readonly stateDir: string },
@@ -62,10 +72,7 @@ export async function createStore(
   return new SessionStore({
     stateDir,
     keep: config.sessions.keep,
-    secrets: [
-      ...secretsOf(config),
-      ...Object.entries(env).flatMap(([name, value]) => SECRET_VARIABLE.test(name) ? [value] : []),
-    ],
+    secrets: savedSecrets({ config, env }),
     version: VERSION,
   });
 }

@@ -83,9 +83,11 @@ export class RunRecords {
       if (file === undefined) return;
       // On one line, in one write: what a crash tears is the last line only, and no later one.
       const before = file === this.#file ? "" : "\n";
-      appendFileSync(file, `${before}${redact(JSON.stringify(savedRun(run)))}\n`, { mode: 0o600 });
+      appendFileSync(file, `${before}${JSON.stringify(savedRun(run, redact))}\n`, { mode: 0o600 });
       this.#file = file;
     } catch (error) {
+      // A part of the line may be there: the next one begins a line of its own.
+      this.#file = undefined;
       if (!this.#told) onTrouble(error);
       this.#told = true;
     }
@@ -109,14 +111,15 @@ export async function readRunRecords(path: string): Promise<SavedRun[]> {
   return [...runs.values()];
 }
 
-function savedRun(run: Run): SavedRun {
-  const { id, target, agent, description, cwd, state, status, rounds, sessionId, worktree } = run;
+/** Secrets stand in what models wrote. A path stays what it is, or nothing could go on there. */
+function savedRun(run: Run, redact: (text: string) => string): SavedRun {
+  const { id, target, agent, cwd, state, status, rounds, sessionId, worktree } = run;
   const allow = target.kind === "fork" ? target.opening.allow : undefined;
   return {
     id,
     kind: target.kind === "gone" ? "definition" : target.kind,
     agent,
-    description,
+    description: redact(run.description),
     cwd,
     state,
     status,
@@ -124,7 +127,11 @@ function savedRun(run: Run): SavedRun {
     ...(sessionId === undefined ? {} : { session: sessionId }),
     ...(allow === undefined ? {} : { allow: [...allow] }),
     ...(worktree === undefined ? {} : { worktree }),
-    untold: run.untold,
+    untold: run.untold.map((one) => ({
+      ...one,
+      description: redact(one.description),
+      result: redact(one.result),
+    })),
   };
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -118,6 +118,26 @@ test("no system prompt, tool, address or secret is written, and nobody else can 
     if (process.platform !== "win32") assert.equal((await stat(path)).mode & 0o777, 0o600);
   }));
 
+test("secrets are hidden in what models wrote, and a path stays one that can be gone to", () =>
+  withRecords(async ({ path, records }) => {
+    const result = 'It is "very-secret-word\\".\\nvery-secret-word';
+    records.save(runOf("task-000001", {
+      cwd: "/very-secret-word",
+      untold: [{
+        ...UNTOLD,
+        description: "very-secret-word",
+        result,
+        file: "/r/key-management.txt",
+      }],
+    }));
+    const [saved] = await readRunRecords(path);
+    assert.equal(saved?.cwd, "/very-secret-word");
+    const [told] = saved?.untold ?? [];
+    assert.equal(told?.description, "[secret]");
+    assert.equal(told?.result, 'It is "[secret]\\".\\n[secret]');
+    assert.equal(told?.file, "/r/key-management.txt");
+  }));
+
 test("a line that was torn or is of no run is passed over, the runs around it are not", () =>
   withRecords(async ({ path, records }) => {
     records.save(runOf("task-000001"));
@@ -129,6 +149,23 @@ test("a line that was torn or is of no run is passed over, the runs around it ar
       (await readRunRecords(path)).map(({ id }) => id),
       ["task-000001", "task-000002"],
     );
+  }));
+
+test("a line that a full disk cut off costs no later one", () =>
+  withRecords(async ({ path, records, troubles }) => {
+    records.save(runOf("task-000001"));
+    await rename(path, `${path}.away`);
+    await mkdir(path);
+    records.save(runOf("task-000002"));
+    await rmdir(path);
+    await rename(`${path}.away`, path);
+    await appendFile(path, '{"id":"task-0000');
+    records.save(runOf("task-000003"));
+    assert.deepEqual(
+      (await readRunRecords(path)).map(({ id }) => id),
+      ["task-000001", "task-000003"],
+    );
+    assert.equal(troubles.length, 1);
   }));
 
 test("a conversation without runs has none", async () => {
