@@ -20,7 +20,9 @@ import { cacheDirectory, install, type Installed } from "./real_model/install.ts
 /** Milliseconds until the server has loaded its model. */
 const LOAD_MS = 120_000;
 
-const TESTS = join(ROOT, "tests", "real_model", "conversations.ts");
+const TESTS = ["conversations.ts", "fork.ts"].map((name) =>
+  join(ROOT, "tests", "real_model", name)
+);
 
 interface RunningServer {
   readonly url: string;
@@ -68,7 +70,7 @@ async function freePort(): Promise<number> {
 }
 
 async function runTests(url: string): Promise<number> {
-  const child = spawn(process.execPath, ["test", "-A", "--no-check", TESTS], {
+  const child = spawn(process.execPath, ["test", "-A", "--no-check", ...TESTS], {
     stdio: "inherit",
     env: { ...process.env, MM_REAL_MODEL_URL: url },
   });

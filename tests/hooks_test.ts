@@ -279,9 +279,9 @@ test("a cancel ends the hook that runs, and the ask with it", () =>
 
 test("a hook that takes longer than the watchdog ends no turn", () =>
   withProject(async (p) => {
-    const server = await withHooks(p, { preAsk: [{ run: "sleep 2" }] }, {
+    const server = await withHooks(p, { preAsk: [{ run: "sleep 4" }] }, {
       you: inOrder({ toolCalls: [askAgent("bob", "Why?")] }, { text: "So." }),
-      keys: { watchdogTimeout: "1s" },
+      keys: { watchdogTimeout: "3s" },
     });
     const editor = p.editor();
     const session = await editor.start();
