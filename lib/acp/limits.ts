@@ -23,9 +23,17 @@ export function boundText(text: string): string {
   return cutMiddle(text, MAX_PART).text;
 }
 
-/** Returns a title that can be shown. */
+/**
+ * Control characters and marks of direction: an editor that draws in a terminal, and takes a title as it
+ * is, would be led by them.
+ */
+// deno-lint-ignore no-control-regex -- they are what is looked for
+const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Returns a title that can be shown: a model may have written it. */
 export function boundTitle(title: string): string {
-  return cutMiddle(title, MAX_TITLE).text;
+  return cutMiddle(title, MAX_TITLE).text
+    .replace(HIDDEN, (found) => `\\u{${found.charCodeAt(0).toString(16)}}`);
 }
 
 /** Returns arguments of a call, or what there is to say about them when they are too long. */

@@ -10,7 +10,7 @@ import type { EngineEvent } from "../engine/events.ts";
 import { type TaskEvent, taskWords } from "../engine/task_words.ts";
 import { CallUpdates } from "./call_updates.ts";
 import { compactionUpdate } from "./compaction_updates.ts";
-import { MAX_PART } from "./limits.ts";
+import { boundTitle, MAX_PART } from "./limits.ts";
 import { metaOf } from "./meta.ts";
 
 /** Options of {@linkcode SessionUpdates}. */
@@ -190,7 +190,7 @@ export class SessionUpdates {
   /** Work in the background has no place in the protocol, and between prompts nothing has. */
   #task(event: TaskEvent): void {
     if (!this.#prompting || event.state !== "ended") return;
-    this.#notice({ type: "notice", severity: "info", text: taskWords(event) });
+    this.#notice({ type: "notice", severity: "info", text: boundTitle(taskWords(event)) });
   }
 
   #usage(event: EventOf<"usage">): void {
