@@ -25,6 +25,19 @@ export const EXECUTABLE: string = join(
   process.platform === "win32" ? "mm.exe" : "mm",
 );
 
+/**
+ * How V8 works in the executable; docs/explanation/performance.md has the figures of each.
+ *
+ * Code is optimized on the main thread, since each thread that compiles keeps memory of its own
+ * afterwards; and the last stage, which takes the most, comes 67 times later than usual: mm mostly
+ * waits, and what it does with a stream is done before that stage pays.
+ */
+const V8_FLAGS: readonly string[] = [
+  "--optimize-for-size",
+  "--no-concurrent-recompilation",
+  "--invocation-count-for-turbofan=200000",
+];
+
 /** Options of {@linkcode compileBundle}. */
 export interface CompileBundleOptions {
   /** The folder of the bundle, absolute. */
@@ -70,8 +83,7 @@ export async function compileBundle(options: CompileBundleOptions): Promise<void
     // Deno would keep compiled code in a file of the shared directory for temporary files, under a name
     // that anybody can guess, and run what it finds there. mm is not faster with it.
     "--no-code-cache",
-    // A third less memory after a long answer, for a few percent more processor time.
-    "--v8-flags=--optimize-for-size",
+    `--v8-flags=${V8_FLAGS.join(",")}`,
     ...(target === undefined ? [] : ["--target", target]),
     ...UNSTABLE.map((feature) => `--unstable-${feature}`),
     "--include",
