@@ -6,16 +6,14 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import type { Program } from "../tests/support/program.ts";
-import { BARE_ENTRY, compiledBare } from "./bench/bare_program.ts";
+import { BARE_ENTRY, compiledBare, compiledMm } from "./bench/compiled.ts";
 import { measure, type Measures } from "./bench/measure.ts";
 import { machine, markdownTable, median } from "./bench/table.ts";
-import { compile, EXECUTABLE } from "./compile.ts";
 import { ROOT } from "./checks/repository.ts";
 
 /** Where a compiled mm wants to be: milliseconds, or MiB for PSS. A bare start is 45 ms there. */
@@ -50,14 +48,7 @@ async function programs(chosen: string): Promise<{ mm: Program; bare: Program }>
   }
   const bare = await compiledBare();
   if (chosen !== "compiled") return { mm: JSON.parse(chosen) as Program, bare };
-  if (!existsSync(EXECUTABLE)) {
-    await compile({
-      entry: join(ROOT, "cli.ts"),
-      folder: join(ROOT, "build", "bundle"),
-      executable: EXECUTABLE,
-    });
-  }
-  return { mm: [EXECUTABLE], bare };
+  return { mm: await compiledMm(), bare };
 }
 
 function table(runs: readonly Measures[]): string {

@@ -21,6 +21,7 @@ import type { Program } from "../../tests/support/program.ts";
 import type { TestProject } from "../../tests/support/project.ts";
 import { ROOT } from "../checks/repository.ts";
 import { installPackage } from "../peers/install.ts";
+import { compiledMm } from "./compiled.ts";
 
 /** A program that can be started. */
 export interface Prepared {
@@ -70,15 +71,13 @@ const MM_FAMILY = ["agent", "list_agents", "send_message", "wait_agent", "task_s
 /**
  * Returns the program of mm by what it is called: `source`, `compiled`, or a JSON array.
  *
- * @param chosen nothing for the executable where there is one, else the sources.
+ * @throws {Error} when it has to be compiled and cannot be, with what to do.
  */
-export function mmProgram(chosen?: string): { readonly program: Program; readonly name: string } {
-  const executable = join(ROOT, "build", "mm");
-  const name = chosen ?? (existsSync(executable) ? "compiled" : "source");
-  if (name === "compiled") return { program: [executable], name };
-  return name === "source"
-    ? { program: [process.execPath, "run", "-A", "--no-check", join(ROOT, "cli.ts")], name }
-    : { program: JSON.parse(name) as Program, name };
+export async function mmProgram(chosen: string): Promise<Program> {
+  if (chosen === "compiled") return await compiledMm();
+  return chosen === "source"
+    ? [process.execPath, "run", "-A", "--no-check", join(ROOT, "cli.ts")]
+    : JSON.parse(chosen) as Program;
 }
 
 /** Returns what both kinds of mm are. */

@@ -14,10 +14,13 @@ import type { SharedPrefix } from "./shared_prefix.ts";
 import { machine, markdownTable, note, say } from "./table.ts";
 
 const { values } = parseArgs({
-  options: { program: { type: "string" }, runs: { type: "string", default: "5" } },
+  options: {
+    program: { type: "string", default: "compiled" },
+    runs: { type: "string", default: "5" },
+  },
 });
 
-const { program, name } = mmProgram(values.program);
+const program = await mmProgram(values.program);
 const { candidates, leftOut } = await findPeers(["qwen"]);
 const all = [mmDelegating(program), ...candidates]
   .filter((one): one is RequestCandidate => one.more !== undefined);
@@ -40,7 +43,9 @@ async function rowsOf(
 const share = ({ bytes, of }: SharedPrefix) =>
   `${bytes} of ${of} (${Math.floor(bytes / of * 100)} %)`;
 
-say(`Medians of ${values.runs} runs, milliseconds; PSS in MiB. mm is ${name}. ${machine()}.\n`);
+say(
+  `Medians of ${values.runs} runs, milliseconds; PSS in MiB. mm is ${values.program}. ${machine()}.\n`,
+);
 const handOvers = await measureHandOvers({ candidates: all, runs: Number(values.runs) });
 say(markdownTable(["agent", ...HANDOVER_COLUMNS], handOvers));
 

@@ -12,20 +12,20 @@ import { machine, markdownTable, say } from "./table.ts";
 
 const { values } = parseArgs({
   options: {
-    program: { type: "string" },
+    program: { type: "string", default: "compiled" },
     runs: { type: "string", default: "3" },
     peers: { type: "string" },
   },
 });
 
-const { program, name } = mmProgram(values.program);
+const program = await mmProgram(values.program);
 const { candidates, leftOut } = await findPeers(values.peers?.split(","));
 const rows = await measureHandOvers({
   candidates: [mmAsking(program), mmDelegating(program), ...candidates],
   runs: Number(values.runs),
 });
 say(
-  `Medians of ${values.runs} runs, milliseconds; PSS in MiB. mm is ${name}. ${machine()}.\n`,
+  `Medians of ${values.runs} runs, milliseconds; PSS in MiB. mm is ${values.program}. ${machine()}.\n`,
 );
 say(markdownTable(["agent", ...HANDOVER_COLUMNS], rows));
 for (const { name, why } of leftOut) say(`\n${name}: left out, ${why}`);

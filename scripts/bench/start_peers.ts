@@ -6,7 +6,7 @@
  * @module
  */
 import { parseArgs } from "node:util";
-import { compiledBare } from "./bare_program.ts";
+import { compiledBare } from "./compiled.ts";
 import { findPeers, mmAsking, mmDelegating, mmProgram } from "./candidates.ts";
 import { type ChildMemory, measureChild } from "./idle_child.ts";
 import { measureStarts, START_COLUMNS } from "./start_rounds.ts";
@@ -17,13 +17,13 @@ const CHILD_RUNS = 3;
 
 const { values } = parseArgs({
   options: {
-    program: { type: "string" },
+    program: { type: "string", default: "compiled" },
     runs: { type: "string", default: "7" },
     peers: { type: "string" },
   },
 });
 
-const { program, name } = mmProgram(values.program);
+const program = await mmProgram(values.program);
 const bare = await compiledBare();
 const { candidates, leftOut } = await findPeers(values.peers?.split(","));
 const mm = mmAsking(program);
@@ -37,7 +37,7 @@ for (const { name, why } of leftOut) {
 }
 say(
   `Medians of ${values.runs} runs, milliseconds from the start of the process; PSS in MiB, disk in MB. ` +
-    `mm is ${name}. ${machine()}.\n`,
+    `mm is ${values.program}. ${machine()}.\n`,
 );
 say(markdownTable(["program", ...START_COLUMNS], rows));
 
