@@ -7,6 +7,9 @@
 /** Runs that the model of one session may start; a loop of a model ends here at the latest. */
 export const MAX_MODEL_RUNS = 200;
 
+/** How often it may make runs go on that had ended, likewise. */
+export const MAX_MODEL_CONTINUATIONS = 200;
+
 /** Runs that ended and are kept, so that they can go on; the oldest go first. */
 export const MAX_KEPT_RUNS = 32;
 

@@ -25,8 +25,9 @@ export interface Notification {
 const OPEN = "<task-notification>";
 const CLOSE = "</task-notification>";
 
-/** The elements of a notification, also as a model might read them over a blank. */
-const OWN_TAGS = /<(?=\s*\/?\s*(?:task-notification|task|description|result|remaining)\b)/giu;
+/** The elements of a notification, also as a model might read them over blanks and what has no width. */
+const OWN_TAGS =
+  /<(?=[\s\p{Cf}]*(?:\/[\s\p{Cf}]*)?(?:task-notification|task|description|result|remaining)\b)/giu;
 
 /**
  * Returns the message for some ends.
@@ -56,8 +57,8 @@ export function blockOf(end: Notification): string {
     attribute("seconds", (durationMs / 1000).toFixed(1)),
     ...(file === undefined ? [] : [attribute("file", file)]),
   ];
-  return `<task ${facts.join(" ")}>\n<description>${safe(description)}</description>\n` +
-    `<result>\n${safe(result)}\n</result>\n</task>`;
+  return `<task ${facts.join(" ")}>\n<description>${withoutTags(description)}</description>\n` +
+    `<result>\n${withoutTags(result)}\n</result>\n</task>`;
 }
 
 /** Says whether a message of the history is nothing but notifications: no person said it. */
@@ -69,7 +70,7 @@ export function isNotification(text: string): boolean {
  * Keeps a text from ending or faking an element of the message. Everything else stays as it is: an
  * answer is code more often than not.
  */
-function safe(text: string): string {
+export function withoutTags(text: string): string {
   return text.replace(OWN_TAGS, "&lt;");
 }
 

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blockOf, isNotification, type Notification, notificationText } from "./notification.ts";
+import {
+  blockOf,
+  isNotification,
+  type Notification,
+  notificationText,
+  withoutTags,
+} from "./notification.ts";
 
 const END: Notification = {
   taskId: "task-0a1b2c",
@@ -53,6 +59,11 @@ test("no field can end or fake an element of the message", () => {
   assert.equal(inner.match(/<\/?result>/gu)?.length, 2);
   assert.doesNotMatch(inner, /<\s*\/?\s*(?:task|remaining)|<\s+\/?\s*result/iu);
   assert.ok(inner.includes("&lt;/result>&lt;/task>&lt;/task-notification>"));
+  // Nor can what has no width hide one.
+  assert.equal(
+    withoutTags("<\u200b/\u2060result><\ufeff task>"),
+    "&lt;\u200b/\u2060result>&lt;\ufeff task>",
+  );
 });
 
 test("no attribute can end another one, or its line", () => {

@@ -9,8 +9,8 @@ import { didYouMean } from "../base/nearest.ts";
 import { framedMessage } from "../engine/steering.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
 import { blockedReason, type BlockedSetup } from "./blocked.ts";
-import { WAIT_SECONDS } from "./delegation_limits.ts";
-import { blockOf } from "./notification.ts";
+import { MAX_MODEL_CONTINUATIONS, WAIT_SECONDS } from "./delegation_limits.ts";
+import { blockOf, withoutTags } from "./notification.ts";
 import type { Run } from "./run.ts";
 import type { RunActions } from "./run_tools.ts";
 import type { Runs } from "./runs.ts";
@@ -32,6 +32,7 @@ export function createRunActions(options: RunActionsOptions): RunActions {
 class Actions implements RunActions {
   readonly #runs: Runs;
   readonly #blocked: BlockedSetup;
+  #continued = 0;
 
   constructor({ runs, blocked }: RunActionsOptions) {
     this.#runs = runs;
@@ -49,7 +50,7 @@ class Actions implements RunActions {
         run.status,
         `for ${formatDuration(performance.now() - run.since)}`,
         blocked === undefined ? "takes messages" : `resume_blocked_reason: ${blocked}`,
-        oneLine(run.description, DESCRIPTION_LENGTH),
+        withoutTags(oneLine(run.description, DESCRIPTION_LENGTH)),
       ];
       return facts.join(" | ");
     }));
@@ -78,6 +79,7 @@ class Actions implements RunActions {
     }
     // Another message made it go on meanwhile.
     if (run.active) run.messages.push(framedMessage(args.message));
+    else if (++this.#continued > MAX_MODEL_CONTINUATIONS) return tooOften();
     else this.#runs.goOn(run, framedMessage(args.message));
     return said(`${run.id} goes on with the message. Its next result comes by itself.`);
   }
@@ -143,7 +145,7 @@ class Actions implements RunActions {
       const lately = run.activity.at(-1);
       ends.push(
         `${run.id} is ${what} after ${formatDuration(seconds * 1000)}` +
-          (lately === undefined ? "" : `, lately with: ${lately}`),
+          (lately === undefined ? "" : `, lately with: ${withoutTags(lately)}`),
       );
     } else if (ends.length === 0) {
       ends.push(`${run.id} has ended (${run.status}); you have its result already`);
@@ -161,6 +163,14 @@ class Actions implements RunActions {
       text: `There is no subagent "${oneLine(id, DESCRIPTION_LENGTH)}": ${known}`,
     };
   }
+}
+
+/** Each end tells the model, and each telling could make a run go on: without anybody, and without end. */
+function tooOften(): ToolResult {
+  const text =
+    `Not sent: in this session ended subagents were made to go on ${MAX_MODEL_CONTINUATIONS} ` +
+    "times, which is the most there is; finish the work with your own tools";
+  return { ok: false, text };
 }
 
 function said(text: string): ToolResult {

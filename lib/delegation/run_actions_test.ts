@@ -3,6 +3,7 @@ import { test, type TestContext } from "node:test";
 import { idlePool } from "../agents/testing.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { testProject } from "../tools/testing.ts";
+import { MAX_MODEL_CONTINUATIONS } from "./delegation_limits.ts";
 import { createRunActions } from "./run_actions.ts";
 import { type Prompt, runsStage, says, working } from "./runs_testing.ts";
 
@@ -70,6 +71,18 @@ test("a message to a run that ended makes it go on, and its next end is told lik
   await runs.ended(run, new AbortController().signal);
   assert.deepEqual(told, ["Go", `${FROM}And b?`]);
   assert.deepEqual(runs.tellAll().map(({ round }) => round), [2]);
+});
+
+test("a model that makes runs go on without end is told to stop", async (t) => {
+  const { send, finished, wait } = await stage(t);
+  const run = await finished();
+  for (let sent = 0; sent < MAX_MODEL_CONTINUATIONS; sent++) {
+    assert.ok((await send(run.id, "Again")).ok);
+    await wait({});
+  }
+  const { ok, text } = await send(run.id, "Again");
+  assert.ok(!ok);
+  assert.match(text, /^Not sent: .* go on 200 times, .*; finish the work with your own tools$/u);
 });
 
 test("messages that cannot be read at once are the next prompts, in order, before the end", async (t) => {
