@@ -6,6 +6,7 @@
 import type { AgentPool } from "../agents/pool.ts";
 import type { ToolDeclaration } from "../model/types.ts";
 import type { DefinitionBook } from "./definition.ts";
+import { MAX_KEPT_RUNS } from "./delegation_limits.ts";
 import { Run, type RunTarget } from "./run.ts";
 import { readRunRecords, type SavedRun } from "./run_record.ts";
 
@@ -19,14 +20,17 @@ export interface RestoreOptions {
   readonly source: () => { readonly system: string; readonly tools: readonly ToolDeclaration[] };
 }
 
+type TargetOptions = Omit<RestoreOptions, "book"> & { readonly book: Pick<DefinitionBook, "find"> };
+
 /** Returns the runs as they stand now: what was under way is paused. Never rejects. */
 export async function restoreRuns(options: RestoreOptions): Promise<Run[]> {
-  const saved = await readRunRecords(options.path);
+  const saved = kept(await readRunRecords(options.path));
+  const find = remembered((name) => options.book.find(name));
   return await Promise.all(saved.map(async (run) => {
     const ended = run.state === "ended";
     return new Run({
       id: run.id,
-      target: await targetOf(run, options),
+      target: await targetOf(run, { ...options, book: { find } }),
       description: run.description,
       cwd: run.cwd,
       worktree: run.worktree,
@@ -40,7 +44,24 @@ export async function restoreRuns(options: RestoreOptions): Promise<Run[]> {
   }));
 }
 
-async function targetOf(run: SavedRun, options: RestoreOptions): Promise<RunTarget> {
+/** As while mm runs: of those that ended, and whose ends were told, the last ones. */
+function kept(saved: readonly SavedRun[]): readonly SavedRun[] {
+  const over = saved.filter((run) => run.state === "ended" && run.untold.length === 0);
+  const forgotten = new Set(over.slice(0, Math.max(0, over.length - MAX_KEPT_RUNS)));
+  return saved.filter((run) => !forgotten.has(run));
+}
+
+/** Each definition is looked for once, however many runs it has. */
+function remembered(find: DefinitionBook["find"]): DefinitionBook["find"] {
+  const found = new Map<string, ReturnType<DefinitionBook["find"]>>();
+  return (name) => {
+    const known = found.get(name) ?? find(name);
+    found.set(name, known);
+    return known;
+  };
+}
+
+async function targetOf(run: SavedRun, options: TargetOptions): Promise<RunTarget> {
   const { agent } = run;
   const gone = (reason: string): RunTarget => ({ kind: "gone", agent, reason });
   if (run.session === undefined) return gone("nothing of its conversation was saved");

@@ -59,6 +59,34 @@ test("what was under way is paused, what ended stays as it ended", () =>
     assert.deepEqual([runs[4]?.rounds, runs[4]?.sessionId], [3, "session-5"]);
   }));
 
+test("of those that are over the last 32 are shown, and each definition is read once", () =>
+  inDefinitionDirs(async (dirs) => {
+    const id = (at: number) => `task-${at.toString(16).padStart(6, "0")}`;
+    const lines = Array.from({ length: 300 }, (_, at) => record(0, { id: id(at) }));
+    const path = join(dirs.path, "agents.jsonl");
+    const paused = record(0, { id: "task-ffffff", state: "running" });
+    await writeFile(path, [paused, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const book = await openDefinitionBook(dirs.places);
+    const looked: string[] = [];
+    const runs = await restoreRuns({
+      path,
+      book: {
+        ...book,
+        find: (name) => {
+          looked.push(name);
+          return book.find(name);
+        },
+      },
+      pool: {} as AgentPool,
+      source: () => ({ system: SYSTEM, tools: TOOLS }),
+    });
+    assert.deepEqual(runs.map((run) => run.id), [
+      "task-ffffff",
+      ...lines.slice(-32).map((line) => line.id),
+    ]);
+    assert.deepEqual(looked, ["explore"]);
+  }));
+
 test("an end that the model was not told of is told again, one that it knows is not", () =>
   inDefinitionDirs(async (dirs) => {
     const untold = {
