@@ -220,30 +220,32 @@ class Round {
     });
     let resume = () => {};
     try {
-      return await ask({
-        agent,
-        child: await this.#setup.children.childOf(childKeyOf(run.target, this.#setup.cwd)),
-        prompt,
-        cwd: run.cwd,
-        signal,
-        silenceMs: call === undefined ? silenceMs : Infinity,
-        callBudgetMs,
-        keep: true,
-        ...(run.resident === undefined ? {} : { resident: run.resident }),
-        open: openingOf(run, this.#setup),
-        onSession: (resident) => this.#opened(resident),
-        onUpdate: (update) => {
-          call?.alive();
-          if (update.type === "tool_call") run.did(update.call.title ?? update.call.name ?? "");
-          relay.update(update);
-        },
-        onBusy: (busy) => {
-          resume();
-          resume = busy ? call?.pauseWatchdog() ?? (() => {}) : () => {};
-        },
-        onPermission: (childCall: ChildCallPart, permission) =>
-          this.#unwatched(() => relay.permission(childCall, permission)),
-      });
+      const key = childKeyOf(run.target, this.#setup.cwd);
+      return await this.#setup.children.use(key, (child) =>
+        ask({
+          agent,
+          child,
+          prompt,
+          cwd: run.cwd,
+          signal,
+          silenceMs: call === undefined ? silenceMs : Infinity,
+          callBudgetMs,
+          keep: true,
+          ...(run.resident === undefined ? {} : { resident: run.resident }),
+          open: openingOf(run, this.#setup),
+          onSession: (resident) => this.#opened(resident),
+          onUpdate: (update) => {
+            call?.alive();
+            if (update.type === "tool_call") run.did(update.call.title ?? update.call.name ?? "");
+            relay.update(update);
+          },
+          onBusy: (busy) => {
+            resume();
+            resume = busy ? call?.pauseWatchdog() ?? (() => {}) : () => {};
+          },
+          onPermission: (childCall: ChildCallPart, permission) =>
+            this.#unwatched(() => relay.permission(childCall, permission)),
+        }));
     } finally {
       resume();
       relay.close();

@@ -45,10 +45,25 @@ export interface ChildKey {
   readonly cwd: string;
 }
 
+/**
+ * Children that wait for another run; of more, the ones that waited longest end. What their runs know is
+ * saved, and a model can write definitions without end.
+ */
+const MAX_IDLE = 8;
+
+/** One child, and how many runs it carries out. */
+interface Entry {
+  readonly child: Promise<ChildAgent>;
+  users: number;
+}
+
 /** The children of one process. */
 export class SubagentChildren {
   readonly #options: SubagentChildrenOptions;
-  readonly #children = new Map<string, Promise<ChildAgent>>();
+  /** The one that was used last stands last. */
+  readonly #children = new Map<string, Entry>();
+  /** Those that were ended for others, until they are gone. */
+  readonly #ending = new Map<string, Promise<unknown>>();
   #closed = false;
 
   /** Creates the table; no child is started. */
@@ -56,35 +71,59 @@ export class SubagentChildren {
     this.#options = options;
   }
 
-  /** Returns the child of a definition, the same for the same key. */
-  childOf(key: ChildKey): Promise<ChildAgent> {
-    const known = this.#children.get(keyOf(key));
-    if (known !== undefined) return known;
-    const child = this.#create(key).catch((thrown) => {
-      // The next run tries again.
-      this.#children.delete(keyOf(key));
-      throw thrown;
-    });
-    this.#children.set(keyOf(key), child);
-    return child;
+  /** Carries out a task with the child of a definition, the same for the same key. */
+  async use<T>(key: ChildKey, task: (child: ChildAgent) => Promise<T>): Promise<T> {
+    const entry = this.#entryOf(key);
+    entry.users++;
+    try {
+      return await task(await entry.child);
+    } finally {
+      entry.users--;
+      this.#endIdle();
+    }
   }
 
   /** Whether the child of a definition runs. */
   async runs(key: ChildKey): Promise<boolean> {
-    const child = await this.#children.get(keyOf(key))?.catch(() => undefined);
+    const child = await this.#children.get(keyOf(key))?.child.catch(() => undefined);
     return child?.state === "running";
   }
 
   /** Ends every child, for good; returns when they are gone. */
   async close(): Promise<void> {
     this.#closed = true;
-    const children = [...this.#children.values()];
-    // One that could not be made has nothing to end.
-    await Promise.all(children.map(async (child) => (await child.catch(() => {}))?.stop()));
+    await Promise.all([...[...this.#children.values()].map(ended), ...this.#ending.values()]);
   }
 
-  async #create({ name, version, cwd }: ChildKey): Promise<ChildAgent> {
+  #entryOf(key: ChildKey): Entry {
+    const name = keyOf(key);
+    const entry = this.#children.get(name) ?? {
+      users: 0,
+      child: this.#create(key).catch((thrown) => {
+        // The next run tries again.
+        this.#children.delete(name);
+        throw thrown;
+      }),
+    };
+    this.#children.delete(name);
+    this.#children.set(name, entry);
+    return entry;
+  }
+
+  #endIdle(): void {
+    const idle = [...this.#children].filter(([, { users }]) => users === 0);
+    for (const [name, entry] of idle.slice(0, Math.max(0, idle.length - MAX_IDLE))) {
+      this.#children.delete(name);
+      const gone = ended(entry).finally(() => this.#ending.delete(name));
+      this.#ending.set(name, gone);
+    }
+  }
+
+  async #create(key: ChildKey): Promise<ChildAgent> {
     const { self, configFile, configDigest, model, env, depth } = this.#options;
+    const { name, version, cwd } = key;
+    // It holds the conversations that the next one may have to go on with.
+    await this.#ending.get(keyOf(key));
     const stateDir = await this.#options.stateDir(name);
     if (this.#closed) throw new Error("mm is ending");
     const { start, connect, redact } = this.#options;
@@ -106,6 +145,11 @@ export class SubagentChildren {
       redact,
     });
   }
+}
+
+/** Ends a child; one that could not be made has nothing to end. */
+async function ended({ child }: Entry): Promise<void> {
+  await (await child.catch(() => undefined))?.stop();
 }
 
 function keyOf({ name, version, cwd }: ChildKey): string {

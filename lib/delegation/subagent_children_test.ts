@@ -39,9 +39,10 @@ function stage(options: Partial<SubagentChildrenOptions> = {}) {
     ...options,
   });
   const run = async (key: typeof KEY, cwd = "/worktree") => {
-    const child = await children.childOf(key);
-    await child.running({ cwd, helloMs: 60_000, signal: new AbortController().signal });
-    return child;
+    return await children.use(key, async (child) => {
+      await child.running({ cwd, helloMs: 60_000, signal: new AbortController().signal });
+      return child;
+    });
   };
   return { children, started, run, stopped: () => stopped };
 }
@@ -76,6 +77,31 @@ test("runs of one definition share a process; another version, directory or name
   for (const key of others) assert.notEqual(await run(key), child);
   assert.equal(started.length, 4);
   await children.close();
+});
+
+test("of the children that wait for another run eight stay, those that were used last", async () => {
+  const { children, run, started, stopped } = stage();
+  const keyOf = (at: number) => ({ ...KEY, name: `agent-${at}` });
+  const work = Promise.withResolvers<void>();
+  const busy = children.use(keyOf(0), async (child) => {
+    await child.running({ cwd: "/", helloMs: 60_000, signal: new AbortController().signal });
+    await work.promise;
+  });
+  for (let at = 1; at <= 10; at++) await run(keyOf(at));
+  await run(keyOf(3));
+  await run(keyOf(11));
+  // The one at work does not count; the third was used again.
+  const running = [];
+  for (let at = 0; at <= 11; at++) if (await children.runs(keyOf(at))) running.push(at);
+  assert.deepEqual(running, [0, 3, 5, 6, 7, 8, 9, 10, 11]);
+  assert.equal(stopped(), 3);
+  work.resolve();
+  await busy;
+  // Whoever was ended is started again.
+  await run(keyOf(1));
+  assert.equal(started.length, 13);
+  await children.close();
+  assert.equal(stopped(), 13);
 });
 
 test("a child that nobody asked for, or that is gone, does not run", async () => {
