@@ -108,8 +108,11 @@ export function createSubagentHooks(options: CreateSubagentHooksOptions): Subage
   };
 }
 
+/** In any case of letters, as a definition is looked up: a project's file has the name as it likes. */
 function hooksFor(hooks: readonly HookConfig[], agent: string): HookConfig[] {
-  return hooks.filter(({ match }) => match === undefined || picomatch.isMatch(agent, match));
+  return hooks.filter(({ match }) =>
+    match === undefined || picomatch.isMatch(agent, match, { nocase: true })
+  );
 }
 
 function joined(parts: readonly string[]): string {

@@ -117,6 +117,8 @@ test("hooks run for the subagents that they match", () =>
     assert.deepEqual(await hooks.before(run, never), { context: "a" });
     assert.deepEqual(await hooks.after(run, done, never), { warnings: [] });
     assert.ok("refused" in await hooks.before({ ...run, agent: "plan" }, never));
+    // A project's file may call itself so, and takes the place of the other one.
+    assert.ok("refused" in await hooks.before({ ...run, agent: "PLAN" }, never));
     assert.ok((await hooks.after({ ...run, agent: "fork" }, done, never)).again !== undefined);
   }));
 
