@@ -4,7 +4,8 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
-import { delegate } from "./support/agents.ts";
+import { runCalls, withStage } from "./support/agent_stage.ts";
+import { bash, delegate } from "./support/agents.ts";
 import { inOrder } from "./support/model_server.ts";
 import { oneAgent } from "./support/one_agent.ts";
 import { withProject } from "./support/project.ts";
@@ -38,3 +39,28 @@ test("what is saved of a run is the person's alone, and has no key of the enviro
       if (process.platform !== "win32") assert.equal((await stat(path)).mode & 0o777, 0o600, path);
     }
   }));
+
+test("a run that goes on has nothing of an agent of mmConfigs that has got its name", () =>
+  withStage([
+    (request) =>
+      request.lastUser.endsWith("Second") && request.last.role === "user"
+        ? { toolCalls: [bash("touch ran")] }
+        : { text: `I was told: ${request.last.text}` },
+  ], async (stage) => {
+    await stage.p.write(
+      ".mm/agents/helper.md",
+      "---\nname: helper\ndescription: Helps\n---\nYou help with all of it.\n",
+    );
+    const id = await stage.start("First", { subagent_type: "helper" });
+    await stage.finish();
+    await stage.kill();
+    const keys = JSON.parse(await stage.p.read("agent.yaml"));
+    const mmConfigs = { helper: { path: "helper.yaml", yolo: true } };
+    await stage.p.write("agent.yaml", JSON.stringify({ ...keys, mmConfigs }));
+    stage.server.allowNewPrefix(2);
+    await stage.open();
+    stage.editor.onPermission = (question) => question.choose("reject_once");
+    const [end] = await stage.finish(runCalls.send(id, "Second"));
+    assert.match(end?.result ?? "", /the user rejected this call of bash/u);
+    assert.ok(!stage.p.exists("ran"));
+  }, { yolo: false, permissions: { allow: ["agent"] } }));

@@ -208,13 +208,14 @@ class Round {
 
   async #askSubagent(prompt: string, signal: AbortSignal): Promise<ResidentAskResult> {
     const { run, call } = this.#options;
-    const { gate, emit, yolo, pool, silenceMs, callBudgetMs } = this.#setup;
+    const { gate, emit, yolo, silenceMs, callBudgetMs } = this.#setup;
     const { agent } = run;
     const relay = new AskRelay({
       agent,
       emit: call === undefined ? () => {} : emit,
       gate,
-      yolo: () => pool.yolo(agent, yolo()),
+      // An entry of `mmConfigs` that has the same name is somebody else.
+      yolo,
       cwd: run.cwd,
       ...(call === undefined ? { taskId: run.id } : { callId: call.id, output: call.output }),
     });
