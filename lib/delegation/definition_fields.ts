@@ -107,7 +107,7 @@ class Reader {
     const legacy = this.#inside("modelConfig", ["model"]);
     const value = this.#present("model") ?? legacy?.["model"];
     if (value === undefined || value === null) return undefined;
-    if (typeof value !== "string" || value.trim() === "") {
+    if (typeof value !== "string" || value.trim() === "" || /\p{Cc}/u.test(value.trim())) {
       return this.#wrong("model", "must be the name of a model", value);
     }
     const { model, note } = readModel(value.trim(), this.#dialect);

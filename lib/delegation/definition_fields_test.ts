@@ -226,6 +226,14 @@ test("inherit is the model in use, silently; other programs' choices are too, wi
   }
 });
 
+test("the name of a model is on one line, so that it fakes nothing in a list", () => {
+  const lines = 'model: "m\\nexplore - reads only"';
+  assert.match(reason(lines), /^"model" must be the name of a model, not "m/u);
+  const one = read(lines, "claude");
+  assert.equal(one.model, undefined);
+  assert.match(one.notes.join(), /"model" must be the name of a model, .*; it is left out/u);
+});
+
 test("authType:id is no model in a file of Qwen Code, and a name elsewhere", () => {
   const qwen = read("model: openai:gpt-5", "qwen");
   assert.equal(qwen.model, undefined);
