@@ -43,6 +43,12 @@ export interface RelayedAskOptions extends
   readonly taskId?: string;
   /** Told of each call of the asked agent, in a few words. */
   readonly onDid?: (what: string) => void;
+  /**
+   * Told that a hook or a person is waited for, until the returned function is called.
+   *
+   * @default {the watchdog of `call` is paused}
+   */
+  readonly pause?: () => () => void;
   /** Who asks. */
   readonly by: AskedBy;
   /** What is run around the ask; absent where nothing is. */
@@ -85,7 +91,7 @@ export async function relayedAsk(options: RelayedAskOptions): Promise<RelayedRes
     cwd,
   };
   let before: BeforeAsk;
-  const resume = options.call?.pauseWatchdog();
+  const resume = paused(options);
   try {
     before = await hooks.before(hooked, { signal });
   } catch (thrown) {
@@ -105,6 +111,10 @@ export async function relayedAsk(options: RelayedAskOptions): Promise<RelayedRes
   const { changed: _, ...asked } = before;
   const result = await shownAsk({ ...options, ...asked, hooked: { ...hooked, ...asked } });
   return { ...result, asked: before.prompt };
+}
+
+function paused({ pause, call }: RelayedAskOptions): (() => void) | undefined {
+  return pause === undefined ? call?.pauseWatchdog() : pause();
 }
 
 /** Asks, with the hooks on the answer. */
@@ -141,7 +151,7 @@ async function shownAsk(
     },
     onPermission: async (childCall, permission) => {
       // While a person is asked, the turn's watchdog waits as it does for the agent's own calls.
-      const resume = call?.pauseWatchdog();
+      const resume = paused(options);
       try {
         return await relay.permission(childCall, permission);
       } finally {
@@ -171,7 +181,7 @@ async function checkedAnswer(
   if (!hooks.reads(agent)) return result;
   if (end.kind === "cancelled") return { ...result, answer: "" };
   if (end.kind !== "answered" && result.answer.trim() === "") return result;
-  const resume = call?.pauseWatchdog();
+  const resume = paused(options);
   try {
     const after = await hooks.after(hooked, {
       answer: result.answer,

@@ -8,6 +8,7 @@ import type { LineInput } from "./line_input.ts";
 import type { Paint } from "./paint.ts";
 import { ANSWER_PROMPT, questionText, readAnswer } from "./permission_text.ts";
 import type { Renderer } from "./render.ts";
+import { safeText } from "./safe_text.ts";
 
 /** Options of {@linkcode createPermissionAsker}. */
 export interface PermissionAskerOptions {
@@ -29,6 +30,11 @@ export function createPermissionAsker(options: PermissionAskerOptions): AskPermi
   };
 }
 
+/** Says that nobody has to answer any more. */
+function withdrawnText({ agent, taskId }: PermissionQuestion): string {
+  return safeText(`  (no answer is needed any more: ${agent}, ${taskId}, has ended)`);
+}
+
 /** Never rejects: whatever fails here refuses the call. */
 async function ask(
   question: PermissionQuestion,
@@ -36,6 +42,11 @@ async function ask(
   { input, renderer, paint }: PermissionAskerOptions,
 ): Promise<PermissionAnswer> {
   if (signal.aborted) return { kind: "cancelled" };
+  const withdrawn = (): PermissionAnswer => {
+    // Who cancels a turn knows it; a run that was stopped or died takes its question along unseen.
+    if (question.taskId !== undefined) renderer.lines(paint.dim(withdrawnText(question)));
+    return { kind: "cancelled" };
+  };
   try {
     renderer.lines(questionText(question, paint));
     if ((question.call.diffs ?? []).length > 0) renderer.changeShown(question.call.id);
@@ -53,7 +64,7 @@ async function ask(
       if (answer !== undefined) return answer;
     }
   } catch (thrown) {
-    if (signal.aborted) return { kind: "cancelled" };
+    if (signal.aborted) return withdrawn();
     return { kind: "unavailable", reason: `the permission question failed: ${thrown}` };
   }
 }

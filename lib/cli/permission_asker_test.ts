@@ -91,3 +91,16 @@ test("createPermissionAsker() does not show a question that was withdrawn before
   });
   assert.equal(shown(), "");
 });
+
+test("createPermissionAsker() says that the question of a run that ended needs no answer any more", async () => {
+  const { ask, shown } = asker();
+  const run = new AbortController();
+  const asked = { ...question("one", "explore/bash"), agent: "explore", taskId: "task-1f09ab" };
+  const answer = ask(asked, { signal: run.signal });
+  setImmediate(() => run.abort());
+  assert.deepEqual(await answer, { kind: "cancelled" });
+  assert.match(
+    shown(),
+    /> \n {2}\(no answer is needed any more: explore, task-1f09ab, has ended\)\n$/u,
+  );
+});

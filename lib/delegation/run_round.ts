@@ -20,7 +20,7 @@ import { conversationLost, openingOf, type OpenRunSetup } from "./open_run.ts";
 import { canGoOn, type Run, type RunResult } from "./run.ts";
 import type { RunSlots } from "./run_slots.ts";
 import type { SubagentChildren } from "./subagent_children.ts";
-import { timeLimit } from "./time_limit.ts";
+import { type TimeLimit, timeLimit } from "./time_limit.ts";
 
 /** What the rounds of one session share. */
 export interface RoundSetup extends OpenRunSetup {
@@ -59,16 +59,14 @@ export interface RoundOptions {
 
 /** Runs a round. Never rejects: every failure is an end. */
 export async function runRound(setup: RoundSetup, options: RoundOptions): Promise<RunResult> {
-  const started = performance.now();
   const round = new Round(setup, options);
   try {
-    return { ...await round.run(), durationMs: Math.round(performance.now() - started) };
+    return { ...await round.run(), durationMs: round.workedMs };
   } catch (thrown) {
     const end: End = options.signal.aborted
       ? { kind: "cancelled" }
       : { kind: "failed", reason: messageOf(thrown), cause: thrown };
-    const durationMs = Math.round(performance.now() - started);
-    return { end, answer: "", toolCalls: 0, durationMs, notes: [] };
+    return { end, answer: "", toolCalls: 0, durationMs: round.workedMs, notes: [] };
   }
 }
 
@@ -77,10 +75,17 @@ class Round {
   readonly #options: RoundOptions;
   readonly #notes: string[] = [];
   #toolCalls = 0;
+  /** Runs from the moment it has a slot. */
+  #clock: TimeLimit | undefined;
 
   constructor(setup: RoundSetup, options: RoundOptions) {
     this.#setup = setup;
     this.#options = options;
+  }
+
+  /** Milliseconds that it worked: neither in the queue, nor while a person or a hook was waited for. */
+  get workedMs(): number {
+    return Math.round(this.#clock?.elapsedMs ?? 0);
   }
 
   async run(): Promise<RunResult> {
@@ -99,6 +104,7 @@ class Round {
     const release = await this.#slot();
     const definition = run.target.kind === "definition" ? run.target.definition : undefined;
     const limit = timeLimit({ ms: definition?.maxTimeMs, signal });
+    this.#clock = limit;
     try {
       this.#options.onStarted();
       const result = await this.#rounds(prompt, limit.signal);
@@ -159,12 +165,22 @@ class Round {
 
   /** The time of hooks, queues and people is not the subagent's. */
   async #unwatched<T>(task: () => Promise<T>): Promise<T> {
-    const resume = this.#options.call?.pauseWatchdog();
+    const resume = this.#pause();
     try {
       return await task();
     } finally {
-      resume?.();
+      resume();
     }
+  }
+
+  /** Stops the turn's watchdog and the run's own clock until the returned function is called. */
+  #pause(): () => void {
+    const watched = this.#options.call?.pauseWatchdog();
+    const timed = this.#clock?.pause();
+    return () => {
+      watched?.();
+      timed?.();
+    };
   }
 
   #hooked(): HookedRun {
@@ -200,6 +216,7 @@ class Round {
       silenceMs: call === undefined ? silenceMs : Infinity,
       ...(call === undefined ? { taskId: run.id } : { call }),
       onDid: (what) => run.did(what),
+      pause: () => this.#pause(),
       keep: true,
       ...(run.resident === undefined ? {} : { resident: run.resident, open: conversationLost }),
       onSession: (resident) => run.resident = resident,

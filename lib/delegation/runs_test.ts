@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Gate } from "../gate/gate.ts";
+import type { PermissionAnswer } from "../gate/question.ts";
+import { BUILTIN_DEFINITIONS } from "./builtin_definitions.ts";
 import { MAX_ACTIVITY, MAX_KEPT_RUNS } from "./delegation_limits.ts";
 import type { Run } from "./run.ts";
 import type { RunsOptions } from "./runs.ts";
@@ -184,4 +187,32 @@ test("a run in the foreground that is cut short is kept by its id, tells nobody,
   assert.deepEqual(stage.runs.tellAll().map(({ round, status }) => [round, status]), [
     [2, "completed"],
   ]);
+});
+
+test("while a person is asked, neither the longest time of a run nor its seconds go on", async () => {
+  const [definition] = BUILTIN_DEFINITIONS;
+  assert.ok(definition !== undefined);
+  const stage = runsStage(async (_text, { onPermission, onUpdate, signal }) => {
+    const call = { id: "c", name: "bash", title: "date" };
+    const answer = await onPermission(call, { signal });
+    onUpdate({ type: "text", text: `It was ${answer.kind}.` });
+    return { stop: "end_turn" };
+  }, {
+    setup: {
+      yolo: () => false,
+      gate: new Gate({
+        rules: { allow: [], ask: [], deny: [] },
+        honourAllowRules: true,
+        askPermission: async (): Promise<PermissionAnswer> => {
+          await new Promise((resolve) => setTimeout(resolve, 1500));
+          return { kind: "allow_once" };
+        },
+      }),
+    },
+  });
+  const target = { kind: "definition", definition: { ...definition, maxTimeMs: 1000 } } as const;
+  const run = await stage.finished({ target });
+  const [told] = stage.runs.tell(run);
+  assert.deepEqual([told?.status, told?.result], ["completed", "It was allow_once."]);
+  assert.ok(told !== undefined && told.durationMs < 1000, `${told?.durationMs} ms`);
 });

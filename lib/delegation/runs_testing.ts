@@ -59,7 +59,12 @@ export interface RunsStage {
 }
 
 /** A registry whose subagents answer in `prompt`; no process is started. */
-export function runsStage(prompt: Prompt, options: Partial<RunsOptions> = {}): RunsStage {
+export function runsStage(
+  prompt: Prompt,
+  { setup, ...options }: Partial<Omit<RunsOptions, "setup">> & {
+    readonly setup?: Partial<RunsOptions["setup"]>;
+  } = {},
+): RunsStage {
   const events: EngineEvent[] = [];
   const closed: string[] = [];
   const redact = (text: string) => text;
@@ -116,6 +121,7 @@ export function runsStage(prompt: Prompt, options: Partial<RunsOptions> = {}): R
       mcpServers: [],
       silenceMs: 60_000,
       callBudgetMs: 60_000,
+      ...setup,
     },
     emit,
     worktrees: undefined,

@@ -48,3 +48,31 @@ test("without a limit the signal is the one that was given", () => {
   assert.equal(limit.end, undefined);
   limit.stop();
 });
+
+test("the clock stands still while somebody else is waited for, and goes on with what was left", async () => {
+  const limit = timeLimit({ ms: 40, signal: open().signal });
+  const first = limit.pause();
+  const second = limit.pause();
+  await new Promise((resolve) => setTimeout(resolve, 80));
+  first();
+  first();
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  assert.ok(!limit.signal.aborted, "one of two who waited is still waited for");
+  assert.ok(limit.elapsedMs < 40, `${limit.elapsedMs}`);
+  second();
+  await aborted(limit.signal);
+  assert.equal(limit.end?.kind, "failed");
+  limit.stop();
+});
+
+test("the time of a run is taken without a limit too, and no longer than it runs", async () => {
+  const limit = timeLimit({ ms: undefined, signal: open().signal });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  const resume = limit.pause();
+  limit.stop();
+  resume();
+  const { elapsedMs } = limit;
+  assert.ok(elapsedMs > 0, `${elapsedMs}`);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(limit.elapsedMs, elapsedMs);
+});
