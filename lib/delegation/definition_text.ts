@@ -6,6 +6,7 @@
 import { oneLine } from "../base/cut.ts";
 import { formatDuration } from "../base/duration.ts";
 import type { AgentDefinition, DefinitionFault } from "./definition.ts";
+import type { EditableField } from "./edit_definitions.ts";
 
 /** UTF-16 units of a description in the list. */
 const DESCRIPTION_LENGTH = 200;
@@ -60,6 +61,35 @@ export function definitionText(definition: AgentDefinition): string {
     "",
     prompt,
   ].join("\n");
+}
+
+/** Returns what a field says, or what holds where it says nothing: `model: m`. */
+export function fieldText(definition: AgentDefinition, field: EditableField): string {
+  const { description, tools, withoutTools, model, maxTurns, maxTimeMs, background } = definition;
+  const notSet = (what: string) => `${field} is not set: ${what}`;
+  const list = (names: readonly string[]) => names.length === 0 ? "none" : names.join(", ");
+  switch (field) {
+    case "description":
+      return `${field}: ${description}`;
+    case "tools":
+      return tools === undefined ? notSet("all tools") : `${field}: ${list(tools)}`;
+    case "disallowedTools":
+      return withoutTools.length === 0
+        ? notSet("nothing is taken away")
+        : `${field}: ${list(withoutTools)}`;
+    case "model":
+      return model === undefined ? notSet("the model in use") : `${field}: ${model}`;
+    case "maxTurns":
+      return maxTurns === undefined ? notSet("that of the configuration") : `${field}: ${maxTurns}`;
+    case "maxTime":
+      return maxTimeMs === undefined
+        ? notSet("no limit")
+        : `${field}: ${formatDuration(maxTimeMs)}`;
+    case "background":
+      return background === undefined
+        ? notSet("as the configuration says")
+        : `${field}: ${background}`;
+  }
 }
 
 function sourceText({ source }: AgentDefinition): string {

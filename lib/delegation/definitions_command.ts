@@ -4,13 +4,17 @@
  * @module
  */
 import { UserError } from "../base/errors.ts";
+import { quotable } from "../config/problems.ts";
 import type { DefinitionBook } from "./definition.ts";
 import type { DefinitionPlaces } from "./definition_folders.ts";
-import { definitionsText, definitionText } from "./definition_text.ts";
+import { definitionsText, definitionText, fieldText } from "./definition_text.ts";
 
 /** How the command is used. */
-const USAGE = "/agents show <name>, /agents create <name> [project | user] <what it is for>, " +
-  "/agents set <name> <field> <value>";
+const USAGE = "/agents show <name>, /agents create [--user] <name> <what it is for>, " +
+  "/agents set <name> <field> [<value> | -]";
+
+/** The word before a name: the file is for all projects of the user. */
+const FOR_USER = "--user";
 
 /** Options of {@linkcode definitionsCommand}. */
 export interface DefinitionsCommandOptions {
@@ -39,40 +43,49 @@ export async function definitionsCommand(
 
 async function carriedOut(options: DefinitionsCommandOptions): Promise<string> {
   const { rest, book, places, signal } = options;
-  const [verb, name, more] = words(rest);
+  const [verb, words] = split(rest);
   if (verb === "") return definitionsText(await book.current());
   if (!["show", "create", "set"].includes(verb)) {
     throw new UserError(`/agents does not know "${verb}": ${USAGE}`);
   }
+  const user = verb === "create" && split(words)[0] === FOR_USER;
+  const [name, more] = split(user ? words.slice(FOR_USER.length) : words);
   if (name === "") throw new UserError(`/agents ${verb} needs the name of a subagent: ${USAGE}`);
   if (verb === "show") {
     const found = await book.find(name);
     if ("error" in found) throw new UserError(found.error);
     return definitionText(found.definition);
   }
-  const { createDefinition, setDefinitionField } = await import("./edit_definitions.ts");
-  const [first, after] = split(more);
+  const { createDefinition, editableField, setDefinitionField } = await import(
+    "./edit_definitions.ts"
+  );
   if (verb === "create") {
-    const scope = first === "user" || first === "project" ? first : undefined;
+    if (more.startsWith("--")) {
+      throw new UserError(`/agents create takes no "${quotable(split(more)[0])}": ${USAGE}`);
+    }
     const path = await createDefinition({
       name,
-      description: scope === undefined ? more : after,
-      scope: scope ?? "project",
+      description: more,
+      scope: user ? "user" : "project",
       places,
     });
-    return `Wrote "${path}". Say in it how the subagent works; it can be used at once.`;
+    return `Wrote "${path}". It can be used at once; its text says how the subagent works.`;
   }
-  const definition = await setDefinitionField({ name, field: first, value: after, places, signal });
-  return definitionText(definition);
+  const [first, value] = split(more);
+  if (value === "") {
+    const field = editableField(first);
+    const found = await book.find(name);
+    if ("error" in found) throw new UserError(found.error);
+    return `${found.definition.name}: ${fieldText(found.definition, field)}`;
+  }
+  const changed = await setDefinitionField({ name, field: first, value, places, signal });
+  const what = changed.yaml === undefined
+    ? `Removed ${changed.field} from`
+    : `Wrote ${changed.field}: ${changed.yaml} to`;
+  return `${what} "${changed.path}"`;
 }
 
-/** The first two words, and all that follows. */
-function words(text: string): [string, string, string] {
-  const [first, rest] = split(text);
-  const [second, more] = split(rest);
-  return [first, second, more];
-}
-
+/** The first word, and all that follows. */
 function split(text: string): [string, string] {
   const [, first = "", rest = ""] = /^\s*(\S*)\s*([\s\S]*?)\s*$/u.exec(text) ?? [];
   return [first, rest];

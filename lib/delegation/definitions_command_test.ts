@@ -79,14 +79,62 @@ test("create and set write what a person types", async () => {
     const project = join(dirs.places.cwd, ".mm", "agents", "helper.md");
     assert.deepEqual(await command(dirs, "create helper  Helps with the rest "), {
       ok: true,
-      text: `Wrote "${project}". Say in it how the subagent works; it can be used at once.`,
+      text: `Wrote "${project}". It can be used at once; its text says how the subagent works.`,
     });
     assert.match(await readFile(project, "utf8"), /^description: Helps with the rest$/mu);
-    const user = await command(dirs, "create mine user Helps everywhere");
+    const user = await command(dirs, "create --user mine Helps everywhere");
     assert.ok(user.ok && user.text.includes(join(dirs.path, "config", "mm", "agents", "mine.md")));
-    const set = await command(dirs, "set helper tools read, grep");
-    assert.ok(set.ok && set.text.includes("\ntools: read, grep\n"));
+    assert.deepEqual(await command(dirs, "set helper tools read, grep"), {
+      ok: true,
+      text: `Wrote tools: [read, grep] to "${project}"`,
+    });
     assert.match(await readFile(project, "utf8"), /^tools: \[read, grep\]$/mu);
+    assert.deepEqual(await command(dirs, "set helper tools -"), {
+      ok: true,
+      text: `Removed tools from "${project}"`,
+    });
+    assert.doesNotMatch(await readFile(project, "utf8"), /^tools:/mu);
+  });
+});
+
+test("a description may begin with any word", async () => {
+  await inDefinitionDirs(async (dirs) => {
+    const { text } = await command(dirs, "create helper user interface review");
+    assert.ok(text.includes(join(dirs.places.cwd, ".mm", "agents", "helper.md")), text);
+    assert.deepEqual(await command(dirs, "set helper description"), {
+      ok: true,
+      text: "helper: description: user interface review",
+    });
+  });
+});
+
+test("set without a value shows the field and writes nothing", async () => {
+  await inDefinitionDirs(async (dirs) => {
+    const path = await dirs.define(
+      "mine",
+      "home/project/.mm/agents/m.md",
+      "model: m\nmaxTurns: 5\nmaxTime: 2m\ntools: []\ndisallowedTools: [bash]\n",
+    );
+    const before = await readFile(path, "utf8");
+    for (
+      const [field, says] of [
+        ["model", "model: m"],
+        ["maxTurns", "maxTurns: 5"],
+        ["maxTime", "maxTime: 2 min"],
+        ["tools", "tools: none"],
+        ["disallowedTools", "disallowedTools: bash"],
+        ["background", "background is not set: as the configuration says"],
+      ] as const
+    ) {
+      const { ok, text } = await command(dirs, `set mine ${field} `);
+      assert.deepEqual([ok, text], [true, `mine: ${says}`]);
+    }
+    // What a built-in one says can be read as well.
+    assert.deepEqual(await command(dirs, "set general-purpose model"), {
+      ok: true,
+      text: "general-purpose: model is not set: the model in use",
+    });
+    assert.equal(await readFile(path, "utf8"), before);
   });
 });
 
@@ -98,7 +146,14 @@ test("what is missing or wrong is said, with how the command is used", async () 
         ["show", /^\/agents show needs the name of a subagent: /u],
         ["create", /^\/agents create needs the name/u],
         ["create x1", /say after its name what it is for/u],
-        ["set explore", /^Cannot set the field ""/u],
+        ["create x1 --user Helps", /^\/agents create takes no "--user": \/agents show/u],
+        ["create --user", /^\/agents create needs the name/u],
+        ["set explore", /^Say which field to set; the fields are description, tools, /u],
+        [
+          "set explore modle x",
+          /^Cannot set the field "modle"; the fields are .*did you mean "model"/u,
+        ],
+        ["set explore modle", /^Cannot set the field "modle"; the fields are /u],
       ] as const
     ) {
       const { ok, text } = await command(dirs, rest);

@@ -10,10 +10,11 @@ import { messageOf, UserError } from "../base/errors.ts";
 import { didYouMean } from "../base/nearest.ts";
 import { quotable } from "../config/problems.ts";
 import { atomicWrite } from "../tools/atomic_write.ts";
+import { BUILTIN_DEFINITIONS } from "./builtin_definitions.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { openDefinitionBook } from "./definition_book.ts";
 import type { DefinitionPlaces } from "./definition_folders.ts";
-import { definitionNameError } from "./definition_name.ts";
+import { definitionNameError, nameKey } from "./definition_name.ts";
 import { definitionTemplate } from "./definition_template.ts";
 import { type DefinitionFile, parseDefinition } from "./read_definition.ts";
 import { replaceField } from "./replace_field.ts";
@@ -46,7 +47,7 @@ export interface CreateDefinitionOptions {
  * Writes a commented file with a new definition.
  *
  * @returns its path.
- * @throws {UserError} when the name cannot be one, is taken, or the file cannot be written.
+ * @throws {UserError} when the name cannot be one, is taken or built in, or the file cannot be written.
  */
 export async function createDefinition(options: CreateDefinitionOptions): Promise<string> {
   const { name, description, scope, places } = options;
@@ -55,14 +56,21 @@ export async function createDefinition(options: CreateDefinitionOptions): Promis
   if (description.trim() === "") {
     throw new UserError(`Cannot create the subagent "${name}": say after its name what it is for`);
   }
+  const base = scope === "project" ? join(places.cwd, ".mm") : join(places.configDir, "mm");
+  const path = join(base, "agents", `${name}.md`);
+  // A file that has everything in place of one that only reads is nothing that happens by the way.
+  if (BUILTIN_DEFINITIONS.some((one) => nameKey(one.name) === nameKey(name))) {
+    throw new UserError(
+      `Cannot create the subagent "${name}": it is built in (/agents show ${name}); take another name, ` +
+        `or write "${path}" yourself to take its place`,
+    );
+  }
   const taken = await findDefinition(name, places);
   if (taken?.source.kind === "file" && comesFirst(taken.source, scope)) {
     throw new UserError(
       `Cannot create the subagent "${name}": "${taken.source.path}" defines it already`,
     );
   }
-  const base = scope === "project" ? join(places.cwd, ".mm") : join(places.configDir, "mm");
-  const path = join(base, "agents", `${name}.md`);
   const text = definitionTemplate({ name, description });
   const read = parseDefinition(text, { kind: "file", path, dialect: "mm", scope });
   if ("fault" in read) throw new UserError(read.fault.reason);
@@ -82,23 +90,34 @@ export async function createDefinition(options: CreateDefinitionOptions): Promis
 export interface SetDefinitionFieldOptions {
   readonly name: string;
   readonly field: string;
-  /** As it was typed; empty to remove the field. Names of tools with commas; `none` for no tool. */
+  /** As it was typed; `-` to remove the field. Names of tools with commas; `none` for no tool. */
   readonly value: string;
   readonly places: DefinitionPlaces;
   readonly signal: AbortSignal;
 }
 
+/** What became of a field. */
+export interface ChangedField {
+  /** Of the definition, as it is written. */
+  readonly name: string;
+  /** The file, as it was found: perhaps a link. */
+  readonly path: string;
+  readonly field: EditableField;
+  /** As it stands in the file; `undefined` where the field was removed. */
+  readonly yaml: string | undefined;
+}
+
 /**
  * Changes one field of a definition; all else in its file stays as it is, byte for byte.
  *
- * @returns the definition as it is now.
+ * @returns what was written, and the file.
  * @throws {UserError} when there is no such definition of mm's, or the value cannot be used.
  */
 export async function setDefinitionField(
   options: SetDefinitionFieldOptions,
-): Promise<AgentDefinition> {
+): Promise<ChangedField> {
   const { name, value, places, signal } = options;
-  const field = fieldOf(options.field);
+  const field = editableField(options.field);
   const definition = await findDefinition(name, places);
   if (definition === undefined) throw new UserError(await whyNone(name, places));
   const source = ownFile(definition);
@@ -108,7 +127,8 @@ export async function setDefinitionField(
   const like = await stat(path);
   const bytes = await readFile(path);
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-  const replaced = replaceField(text, field, yamlOf(field, value));
+  const yaml = yamlOf(field, value);
+  const replaced = replaceField(text, field, yaml);
   if ("error" in replaced) throw cannot(replaced.error);
   const read = parseDefinition(replaced.text.replace(/^\ufeff/u, ""), source);
   if ("fault" in read) throw cannot(read.fault.reason);
@@ -126,7 +146,7 @@ export async function setDefinitionField(
     if (cause instanceof UserError || signal.aborted) throw cause;
     throw cannot(messageOf(cause), cause);
   });
-  return read.definition;
+  return { name: definition.name, path: source.path, field, yaml };
 }
 
 /** Whether a definition counts at least as much as the one that is to be written. */
@@ -135,21 +155,23 @@ function comesFirst({ dialect, scope }: DefinitionFile, wanted: "project" | "use
   return wanted === "project" ? own : own || scope !== "user";
 }
 
-function fieldOf(name: string): EditableField {
+/**
+ * Returns the field of a name.
+ *
+ * @throws {UserError} when there is none, with the fields that there are.
+ */
+export function editableField(name: string): EditableField {
   const field = EDITABLE_FIELDS.find((known) => known === name);
   if (field !== undefined) return field;
+  const which = name === "" ? "Say which field to set" : `Cannot set the field "${quotable(name)}"`;
   const hint = didYouMean(name, EDITABLE_FIELDS);
-  throw new UserError(
-    `Cannot set the field "${quotable(name)}"${
-      hint === "" ? `; the fields are ${EDITABLE_FIELDS.join(", ")}` : hint
-    }`,
-  );
+  throw new UserError(`${which}; the fields are ${EDITABLE_FIELDS.join(", ")}${hint}`);
 }
 
 function ownFile({ name, source }: AgentDefinition): DefinitionFile {
   if (source.kind === "builtin") {
     throw new UserError(
-      `Cannot change the subagent "${name}", which is built in; create one of that name to take its place`,
+      `Cannot change the subagent "${name}", which is built in; write a file with that name to take its place`,
     );
   }
   if (source.dialect !== "mm") {
@@ -177,7 +199,7 @@ async function whyNone(name: string, places: DefinitionPlaces): Promise<string> 
 /** Returns a value as it stands in the file, on one line; `undefined` for none. */
 function yamlOf(field: EditableField, typed: string): string | undefined {
   const value = typed.trim();
-  if (value === "") return undefined;
+  if (value === "-") return undefined;
   const written = (of: unknown) =>
     stringify(of, { lineWidth: 0, blockQuote: false, collectionStyle: "flow" }).trimEnd();
   switch (field) {

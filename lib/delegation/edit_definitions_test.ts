@@ -54,7 +54,10 @@ test("createDefinition() writes a commented file that can be used at once", asyn
     });
     assert.equal(user, join(path, "config", "mm", "agents", "writer.md"));
     const writer = await book.find("writer");
-    assert.match("definition" in writer ? writer.definition.prompt : "", /^Say here what/u);
+    assert.match(
+      "definition" in writer ? writer.definition.prompt : "",
+      /^You are the subagent writer\. What you are for: Writes\n/u,
+    );
   });
 });
 
@@ -109,11 +112,10 @@ test("createDefinition() may take the place of what counts less", async () => {
     await define("two", "config/mm/agents/two.md");
     await createDefinition({ name: "one", description: "d", scope: "user", places });
     await createDefinition({ name: "two", description: "d", scope: "project", places });
-    await createDefinition({ name: "explore", description: "d", scope: "user", places });
     const { definitions } = await (await openDefinitionBook(places)).current();
     assert.ok(
-      definitions.every(({ name, description }) =>
-        name === "general-purpose" || description === "d"
+      definitions.every(({ source, description }) =>
+        source.kind === "builtin" || description === "d"
       ),
     );
   });
@@ -141,17 +143,30 @@ test("setDefinitionField() changes one field, and nothing else of the file", asy
   });
 });
 
-test("setDefinitionField() removes a field that is given no value", async () => {
+test("createDefinition() takes no name of a built-in subagent, and says what to do", async () => {
+  await inDefinitionDirs(async ({ places }) => {
+    for (const scope of ["project", "user"] as const) {
+      assert.match(
+        await message(() => createDefinition({ name: "Explore", description: "d", scope, places })),
+        /^Cannot create the subagent "Explore": it is built in .* or write ".*Explore\.md" yourself/u,
+      );
+    }
+    const found = await (await openDefinitionBook(places)).find("explore");
+    assert.ok("definition" in found && found.definition.source.kind === "builtin");
+  });
+});
+
+test("setDefinitionField() removes a field that is given a dash", async () => {
   await inDefinitionDirs(async (dirs) => {
     const path = await dirs.define(
       "some",
       "home/project/.mm/agents/x.md",
       "model: m # x\ntools: []\n",
     );
-    const text = await setAll(dirs, path, [["model", ""], ["tools", " "], ["maxTurns", ""]]);
+    const text = await setAll(dirs, path, [["model", "-"], ["tools", " -"], ["maxTurns", "-"]]);
     assert.ok(!/model|tools|maxTurns/u.test(text), text);
     assert.match(
-      await message(() => setAll(dirs, path, [["description", ""]])),
+      await message(() => setAll(dirs, path, [["description", "-"]])),
       /^Cannot set "description" of "some": .*"description" is missing/u,
     );
   });
@@ -207,7 +222,11 @@ test("setDefinitionField() refuses what cannot be used, and leaves the file as i
         ["maxTurns", "5\nname: x", /"maxTurns" must be/u],
         ["background", "perhaps", /"background" must be true or false/u],
         ["prompt", "x", /^Cannot set the field "prompt"; the fields are description, tools/u],
-        ["modle", "x", /^Cannot set the field "modle"; did you mean "model"\?$/u],
+        [
+          "modle",
+          "x",
+          /^Cannot set the field "modle"; the fields are .*; did you mean "model"\?$/u,
+        ],
         ["name", "x", /^Cannot set the field "name"/u],
       ] as const
     ) {
@@ -226,7 +245,10 @@ test("setDefinitionField() changes nothing of what is built in or was written fo
     );
     const set = (name: string) =>
       message(() => setDefinitionField({ name, field: "model", value: "m", places, signal }));
-    assert.match(await set("explore"), /"explore", which is built in; create one of that name/u);
+    assert.match(
+      await set("explore"),
+      /"explore", which is built in; write a file with that name/u,
+    );
     assert.match(await set("foreign"), /f\.md" was written for another program; change the file/u);
     assert.match(await set("flow"), /its fields do not stand on lines of their own/u);
     assert.match(await set("nobody"), /^There is no subagent "nobody"; the names are/u);
