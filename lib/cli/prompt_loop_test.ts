@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import process from "node:process";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { setImmediate } from "node:timers";
@@ -13,6 +14,9 @@ import { createRenderer } from "./render.ts";
 import { createScreen } from "./screen.ts";
 import { createTerminalInput } from "./terminal_input.ts";
 import { WorkingSession } from "./testing.ts";
+
+// Whatever the terminal of the tests is: on a dumb one readline moves no cursor.
+process.env["TERM"] = "xterm";
 
 const question: PermissionQuestion = {
   call: {

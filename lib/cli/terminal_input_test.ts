@@ -1,9 +1,13 @@
 import { strict as assert } from "node:assert";
+import process from "node:process";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { setImmediate } from "node:timers";
 import type { ReadStream, WriteStream } from "node:tty";
 import { createTerminalInput } from "./terminal_input.ts";
+
+// Whatever the terminal of the tests is: on a dumb one readline moves no cursor.
+process.env["TERM"] = "xterm";
 
 function terminal() {
   const raw: boolean[] = [];
