@@ -107,6 +107,38 @@ test("nobody is there: a subagent's call is refused at once, in the background t
     assert.ok(!p.exists("one") && !p.exists("two"));
   }));
 
+test("a rule that asks holds for subagents under yolo too: a person is asked, and nobody there means no", () =>
+  withProject(async (p) => {
+    const server = await oneAgent(p, [
+      runsItsTask,
+      inOrder({
+        toolCalls: ["touch one", "echo two"].map((task) => delegate(task, INLINE)),
+      }, { text: "Done." }),
+    ], { yolo: true, permissions: { ask: ["bash(touch *)"] } });
+    const { stdout, stderr } = await p.runMm(["-p", "Go"]);
+    assert.equal(stdout, "Done.\n", stderr);
+    const [asking, free] = results(server);
+    assert.match(
+      asking ?? "",
+      /told: Not run: a rule of permissions\.ask that general-purpose has wants a person, and nobody is there/u,
+    );
+    assert.doesNotMatch(asking ?? "", /use -yolo/u);
+    assert.match(free ?? "", /told: two/u);
+    assert.ok(!p.exists("one"));
+
+    const again = await oneAgent(p, [
+      runsItsTask,
+      inOrder({
+        toolCalls: ["touch one", "touch two"].map((task) => delegate(task, INLINE)),
+      }, { text: "Done." }),
+    ], { yolo: true, permissions: { ask: ["bash(touch *)"] }, agents: { maxParallel: 1 } });
+    const editor = p.editor();
+    editor.onPermission = (question) => question.choose("allow_always");
+    await editor.prompt(await editor.start(), "Go");
+    assert.deepEqual(commandsAsked(editor).sort(), ["touch one", "touch two"]);
+    assert.ok(p.exists("one") && p.exists("two"), results(again).join("\n"));
+  }));
+
 test("rules name a subagent as they name an asked agent: they permit and deny its calls and no others", () =>
   withProject(async (p) => {
     await p.write(".mm/agents/other.md", OTHER);

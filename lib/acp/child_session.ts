@@ -132,7 +132,10 @@ export class OpenChildSession implements ChildSession {
     if (prompt === undefined || call === undefined || prompt.signal.aborted) return CANCELLED;
     const withdrawn = AbortSignal.any([signal, prompt.signal]);
     const answer = await orCancelled(
-      prompt.onPermission(call, { signal: withdrawn }),
+      prompt.onPermission(call, {
+        signal: withdrawn,
+        ...(readMeta(question)["mustAsk"] === true ? { mustAsk: true } : {}),
+      }),
       withdrawn,
     );
     return permissionReply(answer, question["options"]);

@@ -96,6 +96,30 @@ test("the true reason of a refusal reaches the asked mm", async () => {
   await close();
 });
 
+test("a question says whether a rule of the asked mm, or of one it asks, wants a person", async () => {
+  const { connection, close } = await connected(async ({ input, askPermission, signal }) => {
+    const question = { call, agent: "riker", cwd: "/" };
+    await askPermission(
+      input.text === "rule" ? { ...question, mustAsk: 'the rule "bash"' } : question,
+      { signal },
+    );
+  });
+  const session = await connection.newSession({ cwd: "/", signal: soon() });
+  const said: (boolean | undefined)[] = [];
+  for (const text of ["rule", "none"]) {
+    await session.prompt(text, {
+      signal: soon(),
+      onUpdate: () => {},
+      onPermission: (_call, { mustAsk }) => {
+        said.push(mustAsk);
+        return Promise.resolve({ kind: "reject_once" });
+      },
+    });
+  }
+  assert.deepEqual(said, [true, undefined]);
+  await close();
+});
+
 test("a cancel goes through, takes the open question along and leaves the session usable", async () => {
   const answers: PermissionAnswer[] = [];
   const { connection, close } = await connected(async ({ input, askPermission, signal, emit }) => {

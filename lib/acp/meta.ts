@@ -74,6 +74,12 @@ export interface ChunkMeta {
   readonly notice?: "info" | "warning" | "error";
 }
 
+/** Facts about a permission question. */
+export interface QuestionMeta {
+  /** A rule of the agent that asks wants a person: no yolo and no rule of the other side answers it. */
+  readonly mustAsk: true;
+}
+
 /** Facts about the answer to a permission question. */
 export interface PermissionMeta {
   /** Why nobody could answer, as the end of a sentence. */
@@ -90,6 +96,7 @@ export function metaOf(
     | PromptMeta
     | CallMeta
     | ChunkMeta
+    | QuestionMeta
     | PermissionMeta,
 ): Record<string, unknown> {
   return { [KEY]: facts };

@@ -16,7 +16,7 @@ import { messageOf } from "../base/errors.ts";
 import type { AskPermission, PermissionAnswer } from "../gate/question.ts";
 import { askedCall } from "./call_view.ts";
 import { fieldsOf, textOf } from "./fields.ts";
-import { readMeta } from "./meta.ts";
+import { metaOf, readMeta } from "./meta.ts";
 
 const OPTIONS: PermissionOption[] = [
   { optionId: "allow_once", kind: "allow_once", name: "Allow once" },
@@ -40,13 +40,18 @@ export interface PermissionAskerOptions {
 /** Returns the function that asks the editor of one session. */
 export function permissionAsker(options: PermissionAskerOptions): AskPermission {
   const { client, sessionId } = options;
-  return async ({ call }, { signal }) => {
+  return async ({ call, mustAsk }, { signal }) => {
     if (signal.aborted) return { kind: "cancelled" };
     let reply: unknown;
     try {
       reply = await client.request(
         methods.client.session.requestPermission,
-        { sessionId: sessionId(), toolCall: askedCall(call), options: OPTIONS },
+        {
+          sessionId: sessionId(),
+          toolCall: askedCall(call),
+          options: OPTIONS,
+          ...(mustAsk === undefined ? {} : { _meta: metaOf({ mustAsk: true }) }),
+        },
         // An editor that never answers must not hold up a cancel.
         { cancellationSignal: signal, stopWaitingOnCancel: true },
       );

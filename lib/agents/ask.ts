@@ -17,6 +17,7 @@ import {
   type ChildCallPart,
   type ChildConnection,
   ChildError,
+  type ChildPermissionOptions,
   type ChildReply,
   type ChildSession,
   type ChildStop,
@@ -59,7 +60,7 @@ export interface AskOptions {
   readonly onBusy: (busy: boolean) => void;
   readonly onPermission: (
     call: ChildCallPart,
-    options: { readonly signal: AbortSignal },
+    options: ChildPermissionOptions,
   ) => Promise<PermissionAnswer>;
   /** Opens the session where none is open. @default {a new one} */
   readonly open?: OpenSession;
@@ -242,6 +243,7 @@ class Ask {
         const resume = watchdog.pause();
         try {
           return await this.#options.onPermission(call, {
+            ...permission,
             signal: AbortSignal.any([permission.signal, signal]),
           });
         } finally {

@@ -9,7 +9,7 @@ import type { Emit } from "../engine/events.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { PermissionAnswer } from "../gate/question.ts";
 import { wholeCall } from "./child_call.ts";
-import type { ChildCallPart, ChildUpdate } from "./child_connection.ts";
+import type { ChildCallPart, ChildPermissionOptions, ChildUpdate } from "./child_connection.ts";
 
 /** Options of {@linkcode AskRelay}. */
 export interface AskRelayOptions {
@@ -75,7 +75,7 @@ export class AskRelay {
    */
   async permission(
     call: ChildCallPart,
-    options: { readonly signal: AbortSignal },
+    options: ChildPermissionOptions,
   ): Promise<PermissionAnswer> {
     const { agent, gate, yolo, cwd, taskId } = this.#options;
     const view = this.#announce(call);
@@ -88,6 +88,7 @@ export class AskRelay {
         yolo: yolo(),
         cwd,
         ...(taskId === undefined ? {} : { taskId }),
+        ...(options.mustAsk === true ? { mustAsk: true } : {}),
       },
       options,
     );

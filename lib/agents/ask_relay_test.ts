@@ -72,6 +72,14 @@ test("a rule that denies sees the call of the question, also under yolo", async 
   assert.equal((await bob.permission(REMOVE, { signal: NEVER })).kind, "unavailable");
 });
 
+test("a call that a rule of the agent's own wants a person for asks under yolo, the next one does not", async () => {
+  const { relay: bob, asked } = relay({ yolo: true });
+  await bob.permission(REMOVE, { signal: NEVER, mustAsk: true });
+  assert.equal(asked[0]?.mustAsk, "a rule of permissions.ask that bob has");
+  await bob.permission(REMOVE, { signal: NEVER });
+  assert.equal(asked.length, 1);
+});
+
 test("leave for the session is for the name of the question, where titles stand for names too", async () => {
   const { relay: bob, asked } = relay();
   await bob.permission({ id: "1", title: "ls" }, { signal: NEVER });

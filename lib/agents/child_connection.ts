@@ -77,8 +77,16 @@ export interface ChildPromptOptions {
   /** A permission question, with what it says of the call. An answer after the end has no effect. */
   readonly onPermission: (
     call: ChildCallPart,
-    options: { readonly signal: AbortSignal },
+    options: ChildPermissionOptions,
   ) => Promise<PermissionAnswer>;
+}
+
+/** Options of a permission question of an asked agent. */
+export interface ChildPermissionOptions {
+  /** Withdraws the question. */
+  readonly signal: AbortSignal;
+  /** Whether a rule of the agent's own wants a person, as an mm says. @default {false} */
+  readonly mustAsk?: boolean;
 }
 
 /** What a session of an mm that this mm starts for a subagent begins with, beside the protocol. */

@@ -5,7 +5,7 @@
  */
 import type { AskResult } from "../agents/ask.ts";
 import { relayedAsk } from "../agents/relayed_ask.ts";
-import type { AgentConfig, PermissionRules } from "../config/types.ts";
+import type { AgentConfig } from "../config/types.ts";
 import type { Emit } from "../engine/events.ts";
 import { Gate } from "../gate/gate.ts";
 import { neededRule } from "../gate/needed_rule.ts";
@@ -74,7 +74,7 @@ export async function composeAsker(options: ComposeAskerOptions): Promise<Asker>
   const hooks = hooksMaker({ config, depth, reaper })?.(() => exports.environment([]));
   const askPermission: AskPermission = async (question) => ({
     kind: "unavailable",
-    reason: depth === 0 ? await whyRefused(question, config.permissions) : WAS_ASKED,
+    reason: depth === 0 ? await whyRefused(question) : WAS_ASKED,
   });
   return {
     async ask(options) {
@@ -102,11 +102,13 @@ export async function composeAsker(options: ComposeAskerOptions): Promise<Asker>
 }
 
 /** Why a call is refused that a person would be asked about, and what would let it run. */
-async function whyRefused(question: PermissionQuestion, rules: PermissionRules): Promise<string> {
-  const { allow, ask } = await neededRule(question, rules);
-  if (ask !== undefined) {
-    return `the rule "${ask}" of permissions.ask wants a person, and ${NOBODY}`;
+async function whyRefused(question: PermissionQuestion): Promise<string> {
+  const { mustAsk } = question;
+  if (mustAsk !== undefined) {
+    return `${mustAsk} wants a person, and ${NOBODY}: ask at a terminal, or take the rule out; ` +
+      "neither yolo nor permissions.allow changes it";
   }
+  const allow = await neededRule(question);
   return `yolo is off for this agent and ${NOBODY}; allow it with the rule "${allow}" in ` +
     "permissions.allow, or set yolo in the configuration or in the agent's entry of mmConfigs";
 }

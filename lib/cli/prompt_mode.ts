@@ -26,10 +26,16 @@ import { safeText } from "./safe_text.ts";
 import { createScreen } from "./screen.ts";
 import { createUserAsker } from "./user_asker.ts";
 
-const NOBODY = "nobody is there to answer a permission question: use -yolo, or allow the call " +
-  "with permissions.allow in the configuration";
+const NOBODY = "nobody is there to answer a permission question";
 
-const refuse: AskPermission = () => Promise.resolve({ kind: "unavailable", reason: NOBODY });
+const refuse: AskPermission = ({ mustAsk }) =>
+  Promise.resolve({
+    kind: "unavailable",
+    reason: mustAsk === undefined
+      ? `${NOBODY}: use -yolo, or allow the call with permissions.allow in the configuration`
+      : `${mustAsk} wants a person, and ${NOBODY}: run mm at a terminal, or take the rule out; ` +
+        "neither -yolo nor permissions.allow changes it",
+  });
 
 /** Runs the prompt to its end. Returns the exit status, which is that of the last turn. */
 export async function runPromptMode(

@@ -26,6 +26,11 @@ export interface GateCall {
   readonly cwd: string;
   /** The run in the background that makes the call; absent for the work of a turn. */
   readonly taskId?: string;
+  /**
+   * Whether the agent that makes the call says that a rule of its own wants a person. It can only
+   * restrict: rules that deny count before it.
+   */
+  readonly mustAsk?: boolean;
 }
 
 /** What the gate decided. `rejected` was a person's answer; `denied` a rule's; the rest nobody's. */
@@ -83,8 +88,13 @@ export class Gate {
     if (denied !== undefined) {
       return refuse("denied", `the rule "${denied.source}" denies ${view.name}`);
     }
-    const mustAsk = this.#rules.ask.some((rule) => restricts(rule, subject));
-    if (!mustAsk) {
+    const asking = this.#rules.ask.find((rule) => restricts(rule, subject));
+    const mustAsk = asking !== undefined
+      ? `the rule "${asking.source}" of permissions.ask`
+      : call.mustAsk === true
+      ? `a rule of permissions.ask that ${call.agent} has`
+      : undefined;
+    if (mustAsk === undefined) {
       if (!call.gated || call.yolo) return { allowed: true };
       if (this.#rules.allow.some((rule) => permits(rule, subject))) return { allowed: true };
       if (this.#allowed.has(view.name)) return { allowed: true };
@@ -99,15 +109,19 @@ export class Gate {
     this.#rejected.clear();
   }
 
-  async #ask(call: GateCall, mustAsk: boolean, signal: AbortSignal): Promise<Decision> {
+  async #ask(
+    call: GateCall,
+    mustAsk: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Decision> {
     const { view, agent, cwd } = call;
     if (signal.aborted) return refuse("cancelled", "the turn was cancelled");
     // What was answered while this question waited counts for it too.
-    if (!mustAsk && this.#allowed.has(view.name)) return { allowed: true };
+    if (mustAsk === undefined && this.#allowed.has(view.name)) return { allowed: true };
     if (this.#rejected.has(view.name)) {
       return refuse("rejected", `the user rejected ${view.name} for this session`);
     }
-    const answer = await this.#answer(call, signal);
+    const answer = await this.#answer(call, mustAsk, signal);
     if (signal.aborted) return refuse("cancelled", "the turn was cancelled");
     switch (answer.kind) {
       case "allow_session":
@@ -130,7 +144,7 @@ export class Gate {
     }
   }
 
-  async #answer(call: GateCall, signal: AbortSignal) {
+  async #answer(call: GateCall, mustAsk: string | undefined, signal: AbortSignal) {
     try {
       return await this.#askPermission(
         {
@@ -138,6 +152,7 @@ export class Gate {
           agent: call.agent,
           cwd: call.cwd,
           ...(call.taskId === undefined ? {} : { taskId: call.taskId }),
+          ...(mustAsk === undefined ? {} : { mustAsk }),
         },
         { signal },
       );

@@ -69,6 +69,29 @@ test("an ask rule asks even under yolo, and each time", async () => {
   assert.equal(asked.length, 2);
 });
 
+test("a call whose agent has a rule that wants a person asks each time, whatever else allows it", async () => {
+  const { ask, asked } = person("allow_session", "allow_once", "unavailable");
+  const bobs = (name: string) => call(name, { agent: "bob", yolo: true, mustAsk: true });
+  const g = gate(ask, { allow: ["bob/bash"], deny: ["bob/edit"] });
+  assert.ok((await g.decide(bobs("bob/bash"), { signal: NEVER })).allowed);
+  assert.ok((await g.decide(bobs("bob/bash"), { signal: NEVER })).allowed);
+  assert.ok(!(await g.decide(bobs("bob/bash"), { signal: NEVER })).allowed);
+  assert.equal(asked.length, 3);
+  assert.equal(asked[0]?.mustAsk, "a rule of permissions.ask that bob has");
+  const denied = await g.decide(bobs("bob/edit"), { signal: NEVER });
+  assert.ok(!denied.allowed && denied.why === "denied");
+  assert.equal(asked.length, 3);
+});
+
+test("the question says which rule wants a person, and nothing where none does", async () => {
+  const { ask, asked } = person();
+  const g = gate(ask, { ask: ["bob/bash(l*)"] });
+  await g.decide(call("bob/bash", { mustAsk: true, agent: "bob" }), { signal: NEVER });
+  await g.decide(call("write"), { signal: NEVER });
+  assert.equal(asked[0]?.mustAsk, 'the rule "bob/bash(l*)" of permissions.ask');
+  assert.ok(asked[1] !== undefined && !("mustAsk" in asked[1]));
+});
+
 test("yolo and ungated calls run without a question", async () => {
   const { ask, asked } = person();
   const g = gate(ask);
