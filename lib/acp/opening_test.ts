@@ -2,13 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RequestError } from "@agentclientprotocol/sdk";
 import type { ChildOpening } from "../agents/child_connection.ts";
+import { MAX_SEEN_FILES } from "../tools/file_views.ts";
 import { openingMeta, readOpening } from "./opening.ts";
+
+const FILE = { path: "/a.txt", mtimeMs: 1, size: 2, hash: "0f".repeat(32) };
 
 const FORK = {
   system: "You are you.",
   tools: [{ name: "ls", description: "", parameters: { type: "object", b: 1, a: [{}] } }],
   allow: ["ls", "mcp__*"],
   callId: "call_1",
+  files: [FILE, { path: "/big.bin", mtimeMs: 1.25, size: 0 }],
 };
 
 const read = (mm: unknown, forks = true) => readOpening({ _meta: { mm } }, { forks });
@@ -44,6 +48,14 @@ test("an opening of another shape is refused, and the words name the field", () 
     [{ fork: { ...FORK, allow: [1] } }, "fork.allow"],
     [{ fork: { ...FORK, callId: "" } }, "fork.callId"],
     [{ fork: { ...FORK, callId: 7 } }, "fork.callId"],
+    [{ fork: { ...FORK, files: {} } }, "fork.files"],
+    [{ fork: { ...FORK, files: [null] } }, "fork.files"],
+    [{ fork: { ...FORK, files: [{ ...FILE, path: "a.txt" }] } }, "fork.files"],
+    [{ fork: { ...FORK, files: [{ ...FILE, path: "/a\0b" }] } }, "fork.files"],
+    [{ fork: { ...FORK, files: [{ ...FILE, mtimeMs: "1" }] } }, "fork.files"],
+    [{ fork: { ...FORK, files: [{ ...FILE, size: -1 }] } }, "fork.files"],
+    [{ fork: { ...FORK, files: [{ ...FILE, hash: "abc" }] } }, "fork.files"],
+    [{ fork: { ...FORK, files: Array(MAX_SEEN_FILES + 1).fill(FILE) } }, "fork.files"],
   ];
   for (const [mm, field] of wrong) {
     assert.throws(() => read(mm), (error) => {

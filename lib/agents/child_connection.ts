@@ -8,6 +8,7 @@ import type { FileDiff, Location, ToolKind, ToolStatus } from "../base/tool_call
 import type { PermissionAnswer } from "../gate/question.ts";
 import type { McpServerConfig } from "../config/types.ts";
 import type { ModelSettings, ToolDeclaration, Usage } from "../model/types.ts";
+import type { SeenFile } from "../tools/file_views.ts";
 
 /** Something an asked agent did in a session. */
 export type ChildUpdate =
@@ -117,6 +118,8 @@ export interface ForkOpening {
    * its result. Absent where the history is closed and the first prompt is an ordinary one.
    */
   readonly callId?: string;
+  /** The files that the other conversation has read: what it knows of them, the fork knows. */
+  readonly files?: readonly SeenFile[];
 }
 
 /** A session of an asked agent. */

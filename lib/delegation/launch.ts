@@ -8,6 +8,7 @@ import type { AgentPool } from "../agents/pool.ts";
 import type { DelegationConfig } from "../config/types.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { Message, ToolDeclaration } from "../model/types.ts";
+import type { SeenFile } from "../tools/file_views.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
 import { type AgentArguments, type AgentOffer, isFork } from "./agent_arguments.ts";
 import type { AgentDefinition, DefinitionBook } from "./definition.ts";
@@ -29,6 +30,8 @@ export interface ForkSource {
   /** The tools as they are declared to the model. */
   readonly tools: readonly ToolDeclaration[];
   readonly messages: readonly Message[];
+  /** The files that it has read. */
+  readonly files: readonly SeenFile[];
 }
 
 /** What starting runs takes. */
@@ -184,6 +187,8 @@ export class Launcher {
         tools: source.tools,
         ...(allow === undefined ? {} : { allow }),
         ...(callId === undefined || last === undefined ? {} : { callId }),
+        // Of a part of the conversation nobody can say which of them it shows.
+        ...(turns.turns !== "all" || source.files.length === 0 ? {} : { files: source.files }),
       },
     };
     const prompt = forkDirective({
@@ -223,13 +228,16 @@ export class Launcher {
   }
 
   async #target(type: string): Promise<RunTarget | { readonly error: string }> {
-    const { pool, book } = this.#setup;
+    const { pool, book, offer, depth } = this.#setup;
     const name = type.trim();
     // The person's own configuration comes before what lies in a project.
     if (pool.entry(name) !== undefined) {
       return pool.limit === undefined ? { kind: "entry", agent: name } : { error: pool.limit };
     }
-    const found = await book.find(name);
+    const found = await book.find(name, [
+      ...(pool.limit === undefined ? pool.entries.map((entry) => entry.name) : []),
+      ...(offer.forks && depth === 0 ? [FORK] : []),
+    ]);
     if ("error" in found) return found;
     this.#tellNotes(found.definition);
     return { kind: "definition", definition: found.definition };

@@ -18,6 +18,9 @@ import type { Worktree, Worktrees } from "./worktree.ts";
 
 const TASK = { description: "A task", prompt: "Do it" };
 
+/** What the conversation has read. */
+const FILES = [{ path: "/a.txt", mtimeMs: 1, size: 2 }];
+
 const never = () => Promise.reject(new Error("This is not called"));
 
 /** A book with the built-in definitions, and others of these fields. */
@@ -30,7 +33,7 @@ function bookOf(...more: readonly Partial<AgentDefinition>[]): DefinitionBook {
   return {
     offered: definitions,
     faults: [],
-    current: () => Promise.resolve({ definitions, faults: [] }),
+    current: () => Promise.resolve({ definitions, faults: [], unused: [] }),
     find: (name) => {
       const definition = definitions.find((one) => one.name === name);
       return Promise.resolve(
@@ -84,7 +87,7 @@ async function stage(
     runs,
     reports: new RunReports({ maxOutput: 1000, folder: never, redact: (text) => text }),
     worktrees: undefined,
-    forkSource: () => ({ system: "s", tools: [], messages }),
+    forkSource: () => ({ system: "s", tools: [], messages, files: FILES }),
     copy: (history) => {
       copies.push(history);
       return Promise.resolve(`copy-${copies.length}`);
@@ -182,10 +185,18 @@ test("a fork begins with the whole conversation up to the call that makes it", a
   assert.deepEqual(run.target, {
     kind: "fork",
     sessionId: "copy-1",
-    opening: { system: "s", tools: [], allow: ["read"], callId: "call-1" },
+    opening: { system: "s", tools: [], allow: ["read"], callId: "call-1", files: FILES },
   });
   assert.deepEqual(copies[0]?.map(({ role }) => role), ["user", "assistant"]);
   assert.match(prompts[0] ?? "", /\nTask:\nDo it\n\nHere you may run only read\./u);
+});
+
+test("a fork of a part of the conversation does not know what the whole has read", async (t) => {
+  const { launch, runs } = await stage(t);
+  await launch({ subagent_type: "fork", fork_turns: "1" });
+  const target = runs.list[0]?.target;
+  assert.ok(target?.kind === "fork");
+  assert.equal(target.opening.files, undefined);
 });
 
 test("a fork for a person is the result of no call", async (t) => {
@@ -193,7 +204,11 @@ test("a fork for a person is the result of no call", async (t) => {
   const started = await launcher.forkFor("Look", "Look");
   assert.ok("id" in started);
   const target = runs.get(started.id)?.target;
-  assert.deepEqual(target?.kind === "fork" && target.opening, { system: "s", tools: [] });
+  assert.deepEqual(target?.kind === "fork" && target.opening, {
+    system: "s",
+    tools: [],
+    files: FILES,
+  });
 });
 
 test("a fork is waited for where the call says so, unless nobody sits at the front end", async (t) => {

@@ -7,6 +7,7 @@ import type { AgentPool } from "../agents/pool.ts";
 import { messageOf, UserError } from "../base/errors.ts";
 import type { AskHooks } from "../hooks/ask_hooks.ts";
 import type { OpenedSession } from "../store/opened_session.ts";
+import type { SeenFile } from "../tools/file_views.ts";
 import type { Tool } from "../tools/tool.ts";
 import { agentsCommand } from "./agents_command.ts";
 import { infoText } from "./info_command.ts";
@@ -139,6 +140,11 @@ export class AgentSession implements Session {
     await Promise.all([this.#options.commands.close(), this.#options.mcp.close()]);
     await this.#options.exports.close();
     await this.#options.keeping?.log.close();
+  /** The files that its conversation has read. */
+  get files(): readonly SeenFile[] {
+    return this.#conversation.files;
+  }
+
     this.#options.onClose();
   }
 

@@ -198,6 +198,7 @@ export class Host implements SessionHost {
           parameters,
         })),
         messages: conversation.messages,
+        files: session.files,
       }),
       recordPath: () => log?.sidecarPath(RUNS_FILE),
     });

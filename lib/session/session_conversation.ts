@@ -17,7 +17,7 @@ import type { Say, SessionServers } from "../mcp/session_servers.ts";
 import type { Commands } from "../platform/process.ts";
 import type { OpenedSession } from "../store/opened_session.ts";
 import { replayEvents } from "../store/replay.ts";
-import { FileViews } from "../tools/file_views.ts";
+import { FileViews, type SeenFile } from "../tools/file_views.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AskUser } from "../tools/user_question.ts";
 import type { CommandExports } from "./command_exports.ts";
@@ -71,7 +71,7 @@ export interface SessionConversationOptions {
 /** The conversation that goes on in a session, which asks for one thing after the other. */
 export class SessionConversation {
   readonly #options: SessionConversationOptions;
-  #files = new FileViews();
+  #files: FileViews;
   readonly #compaction: Compaction;
   readonly #reporter: InstructionsReporter;
   readonly #steering = new Steering();
@@ -83,6 +83,7 @@ export class SessionConversation {
     this.#options = options;
     const { config, fork, opening } = options;
     this.#compaction = new Compaction({
+    this.#files = new FileViews(fork?.files);
       ...options,
       settings: config.compaction,
       patienceMs: config.watchdogTimeoutMs,
@@ -99,6 +100,11 @@ export class SessionConversation {
   }
 
   /** Takes in what is said while a turn runs; `false` where no turn will tell it. */
+  /** The files that were read in it, the last one last. */
+  get files(): readonly SeenFile[] {
+    return this.#files.files;
+  }
+
   steer(text: string): boolean {
     return this.#steering.offer(text);
   }

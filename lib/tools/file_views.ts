@@ -13,9 +13,28 @@ export interface FileState {
   readonly hash?: string;
 }
 
+/** A file as a session knows it, for another session that knows the same. */
+export interface SeenFile extends FileState {
+  /** The real path, absolute. */
+  readonly path: string;
+}
+
+/** Files that are told to another session: those that were seen last. */
+export const MAX_SEEN_FILES = 500;
+
 /** Remembers the files a session has read. */
 export class FileViews {
   readonly #views = new Map<string, FileState>();
+
+  /** Begins with what another session has seen. */
+  constructor(files: readonly SeenFile[] = []) {
+    for (const { path, ...state } of files) this.seen(path, state);
+  }
+
+  /** The files that were seen last, the last one last. */
+  get files(): readonly SeenFile[] {
+    return [...this.#views].slice(-MAX_SEEN_FILES).map(([path, state]) => ({ path, ...state }));
+  }
 
   /**
    * Notes that the session knows the file as it is now.
@@ -24,6 +43,7 @@ export class FileViews {
    */
   seen(path: string, state: FileState): void {
     const { mtimeMs, size, hash } = state;
+    this.#views.delete(path);
     this.#views.set(path, { mtimeMs, size, ...(hash === undefined ? {} : { hash }) });
   }
 
