@@ -44,7 +44,7 @@ export const delegationKeys = {
       "How deep a chain of subagents may be. 1: subagents start none. 0: no delegation.",
     ),
     forks: flag().default(true).describe(
-      "Whether the model may start a copy of its own conversation as a subagent.",
+      "Whether the conversation can be forked: by the model, as a subagent, and with /fork.",
     ),
     worktree: group({
       enabled: flag().default(true).describe(

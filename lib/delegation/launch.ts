@@ -102,7 +102,9 @@ export class Launcher {
       if ("error" in prepared) return notStarted(prepared.error);
       if (context.signal.aborted) await this.#drop(prepared.start);
       context.signal.throwIfAborted();
-      if (prepared.background) return this.#inBackground(prepared.start);
+      if (prepared.background) {
+        return this.#inBackground(prepared.start, { wanted: args.run_in_background });
+      }
       const result = this.#waitedFor(prepared.start, context);
       begun();
       return await result;
@@ -132,13 +134,20 @@ export class Launcher {
     if (worktree !== undefined) await this.#setup.worktrees?.release(worktree);
   }
 
-  #inBackground(start: StartRun): ToolResult {
+  /** `wanted`: what the call said of the background. */
+  #inBackground(
+    start: StartRun,
+    { wanted }: { readonly wanted: boolean | undefined },
+  ): ToolResult {
     const { runs } = this.#setup;
     const others = runs.active;
     const run = runs.start(start);
     const queue = others === 0 ? "" : ` ${others} more at work or waiting.`;
+    const always = wanted === false
+      ? " (run_in_background false does not hold here: under -p every fork runs there.)"
+      : "";
     const text =
-      `Started ${run.id} (${run.agent}) in the background.${queue} Its result comes by ` +
+      `Started ${run.id} (${run.agent}) in the background.${always}${queue} Its result comes by ` +
       "itself in a later message; go on with other work or end your turn. Do not start it again, and " +
       `do not do its task yourself.`;
     return { ok: true, text };

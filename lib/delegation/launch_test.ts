@@ -216,7 +216,10 @@ test("a fork is waited for where the call says so, unless nobody sits at the fro
   const waited = await stage(t);
   assert.equal((await waited.launch(fork)).text, "Done.");
   const headless = await stage(t, { headless: true });
-  assert.ok(isInBackground((await headless.launch(fork)).text));
+  const { text } = await headless.launch(fork);
+  assert.ok(isInBackground(text));
+  assert.match(text, /run_in_background false does not hold here/u);
+  assert.doesNotMatch((await headless.launch({ subagent_type: "fork" })).text, /does not hold/u);
 });
 
 test("there are no forks where they are not offered, and none below the top level", async (t) => {
@@ -296,6 +299,23 @@ test("no run begins without the worktree it was to have", async (t) => {
   const bob = await asked.launch({ ...ISOLATED, subagent_type: "bob" });
   assert.match(bob.text, /^Not started: bob works in a directory of its own/u);
   assert.deepEqual([...prompts, ...asked.prompts], []);
+});
+
+test("where a type is unknown the agents of mmConfigs and forks are named with the definitions", async (t) => {
+  const also: (readonly string[] | undefined)[] = [];
+  const book: DefinitionBook = {
+    ...bookOf(),
+    find: (_, more) => {
+      also.push(more);
+      return Promise.resolve({ error: "unknown" });
+    },
+  };
+  const entries = [{ name: "bob", path: "/bob.yaml" }];
+  const unknown = { subagent_type: "bbo" };
+  await (await stage(t, { book, pool: idlePool({ entries }) })).launch(unknown);
+  const pool = idlePool({ entries, depth: 2 });
+  await (await stage(t, { book, pool, offer: { forks: false } })).launch(unknown);
+  assert.deepEqual(also, [["bob", "fork"], []]);
 });
 
 test("a worktree that was made for a call that is cancelled is given back", async (t) => {
