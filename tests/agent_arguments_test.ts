@@ -98,6 +98,19 @@ test("without files there are mm's own subagents, also where a folder cannot be 
     { agents: { paths: ["no-such-folder"] } },
   ));
 
+test("a project's file in place of a built-in subagent is told when a session begins", () =>
+  withFiles(
+    { ".mm/agents/explore.md": definition("Explore", "Looks", "You look at things as told.") },
+    [],
+    async (stage) => {
+      await stage.call(delegate("Look", { subagent_type: "nobody" }));
+      assert.match(
+        stage.editor.text(stage.session),
+        /The project's file ".*\.mm\/agents\/explore\.md" takes the place of the built-in explore\n/u,
+      );
+    },
+  ));
+
 test("a definition that is written during the session can be used at once, and changes no request before", () =>
   withStage([onUser("Review", { text: "Fine." })], async (stage) => {
     const args = { subagent_type: "Late-Reviewer", run_in_background: false };
@@ -123,7 +136,7 @@ test("an unknown type starts nothing and is told the names there are", () =>
     );
     assert.equal(
       typo,
-      'Not started: There is no subagent "exlpore"; the names are explore, general-purpose; ' +
+      'Not started: There is no subagent "exlpore"; the names are explore, general-purpose, fork; ' +
         'did you mean "explore"?',
     );
     assert.match(

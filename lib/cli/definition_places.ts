@@ -25,5 +25,6 @@ export function definitionPlaces({ config, cwd, env }: DefinitionPlacesOptions):
     home,
     configDir: configDir(env, home, process.platform),
     paths: config.delegation.paths,
+    agents: config.agents.map(({ name }) => name),
   };
 }

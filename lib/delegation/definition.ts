@@ -52,6 +52,19 @@ export interface DefinitionFault {
   readonly reason: string;
 }
 
+/** A file that is not used though nothing is wrong with it, and why: a sentence that names it. */
+export interface UnusedDefinition {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** The definitions as they are at one time. */
+export interface CurrentDefinitions {
+  readonly definitions: readonly AgentDefinition[];
+  readonly faults: readonly DefinitionFault[];
+  readonly unused: readonly UnusedDefinition[];
+}
+
 /** The definitions of one session. */
 export interface DefinitionBook {
   /** The definitions as they were when the session began: what is offered, in a fixed order. */
@@ -59,16 +72,15 @@ export interface DefinitionBook {
   /** The files that were none then. */
   readonly faults: readonly DefinitionFault[];
   /** The definitions as they are now, the files read anew. */
-  current(): Promise<{
-    readonly definitions: readonly AgentDefinition[];
-    readonly faults: readonly DefinitionFault[];
-  }>;
+  current(): Promise<CurrentDefinitions>;
   /**
    * Finds a definition by its name, in any case, as it is now.
    *
+   * @param also names that can be called as well where this one is asked for.
    * @returns the definition, or why there is none: a sentence for the model, with the names there are.
    */
   find(
     name: string,
+    also?: readonly string[],
   ): Promise<{ readonly definition: AgentDefinition } | { readonly error: string }>;
 }

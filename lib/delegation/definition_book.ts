@@ -6,8 +6,13 @@
 import { didYouMean } from "../base/nearest.ts";
 import { quotable } from "../config/problems.ts";
 import { BUILTIN_DEFINITIONS } from "./builtin_definitions.ts";
-import type { AgentDefinition, DefinitionBook, DefinitionFault } from "./definition.ts";
-import { definitionFiles, type DefinitionPlaces } from "./definition_folders.ts";
+import type {
+  AgentDefinition,
+  DefinitionBook,
+  DefinitionFault,
+  UnusedDefinition,
+} from "./definition.ts";
+import { definitionFiles, type DefinitionPlaces, filesInside } from "./definition_folders.ts";
 import { nameKey } from "./definition_name.ts";
 import type { ReadDefinition } from "./read_definition.ts";
 
@@ -19,6 +24,10 @@ interface Reading {
   /** By {@linkcode nameKey}: each name, or why it cannot be used. */
   readonly named: ReadonlyMap<string, AgentDefinition | DefinitionFault>;
   readonly faults: readonly DefinitionFault[];
+  /** Files whose name another one has. */
+  readonly shadowed: readonly UnusedDefinition[];
+  /** Folders that are not looked into. */
+  readonly inside: readonly string[];
 }
 
 /** Reads the definitions of a session. Never throws for what the folders hold. */
@@ -29,12 +38,26 @@ export async function openDefinitionBook(places: DefinitionPlaces): Promise<Defi
     faults: opened.faults,
     async current() {
       const reading = await read(places);
-      return { definitions: definitionsOf(reading), faults: reading.faults };
+      const inside = await filesInside(reading.inside);
+      return {
+        definitions: definitionsOf(reading),
+        faults: reading.faults,
+        unused: [
+          ...reading.shadowed,
+          ...inside.map((path) => ({
+            path,
+            reason: `"${path}" is not used: folders inside of a folder of definitions are not read`,
+          })),
+        ],
+      };
     },
-    async find(name) {
+    async find(name, also = []) {
       const reading = await read(places);
       const found = reading.named.get(nameKey(name.trim()));
-      if (found === undefined) return { error: unknownName(name, definitionsOf(reading)) };
+      if (found === undefined) {
+        const names = definitionsOf(reading).map((definition) => definition.name);
+        return { error: unknownName(name, [...new Set([...names, ...also])]) };
+      }
       if ("reason" in found) return { error: found.reason };
       return { definition: found };
     },
@@ -42,14 +65,32 @@ export async function openDefinitionBook(places: DefinitionPlaces): Promise<Defi
 }
 
 async function read(places: DefinitionPlaces): Promise<Reading> {
-  const { files, faults: folderFaults } = await definitionFiles(places);
+  const { files, inside, faults: folderFaults } = await definitionFiles(places);
   const named = new Map<string, AgentDefinition | DefinitionFault>();
   const faults = [...folderFaults];
+  const shadowed: UnusedDefinition[] = [];
+  // The person's own configuration comes before what lies in a project.
+  const agents = new Map((places.agents ?? []).map((name) => [nameKey(name), name]));
+  for (const name of agents.values()) {
+    const reason = `${name} is an agent of mmConfigs, and no definition of that name is used`;
+    take(named, name, { path: "", name, reason });
+  }
   /** Faults of files that do not say their name. */
   const unnamed: DefinitionFault[] = [];
   for (const one of await readAll(files)) {
     if ("definition" in one) {
-      take(named, one.definition.name, one.definition);
+      const { name, source } = one.definition;
+      if (source.kind !== "file") continue;
+      const { path } = source;
+      const agent = agents.get(nameKey(name));
+      if (agent !== undefined) {
+        const reason = `The definition "${path}" is not used: ${agent} is an agent of mmConfigs`;
+        faults.push({ path, name, reason: `${reason}; give it another name` });
+        continue;
+      }
+      const first = named.get(nameKey(name));
+      if (first !== undefined) shadowed.push({ path, reason: shadowedBy(path, name, first) });
+      take(named, name, one.definition);
       continue;
     }
     const { fault, declared } = one;
@@ -61,7 +102,20 @@ async function read(places: DefinitionPlaces): Promise<Reading> {
   }
   for (const definition of BUILTIN_DEFINITIONS) take(named, definition.name, definition);
   for (const fault of unnamed) take(named, fault.name ?? "", fault);
-  return { named, faults };
+  return { named, faults, shadowed, inside };
+}
+
+function shadowedBy(
+  path: string,
+  name: string,
+  first: AgentDefinition | DefinitionFault,
+): string {
+  const other = "reason" in first
+    ? `${first.path}", which cannot be used,`
+    : first.source.kind === "file"
+    ? `${first.source.path}"`
+    : "";
+  return `"${path}" is not used: "${other} comes first with the name "${name}"`;
 }
 
 async function readAll(
@@ -104,8 +158,7 @@ function definitionsOf({ named }: Reading): AgentDefinition[] {
     .map(([, definition]) => definition);
 }
 
-function unknownName(name: string, definitions: readonly AgentDefinition[]): string {
-  const names = definitions.map((definition) => definition.name);
+function unknownName(name: string, names: readonly string[]): string {
   const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : "";
   return `There is no subagent "${quotable(name)}"; the names are ` +
     `${names.slice(0, MAX_NAMES).join(", ")}${more}${didYouMean(name, names)}`;

@@ -205,6 +205,65 @@ test("an unknown name is answered with the names there are and the nearest", asy
   });
 });
 
+test("an unknown name is answered with what else can be called there", async () => {
+  await inDefinitionDirs(async ({ places }) => {
+    const book = await openDefinitionBook(places);
+    assert.deepEqual(await book.find("bbo", ["bob", "fork"]), {
+      error: 'There is no subagent "bbo"; the names are explore, general-purpose, bob, fork; ' +
+        'did you mean "bob"?',
+    });
+  });
+});
+
+test("a definition with the name of an agent of mmConfigs is a fault, in any case, and is not offered", async () => {
+  await inDefinitionDirs(async ({ places, define }) => {
+    const file = await define("BOB", "home/project/.mm/agents/b.md");
+    const book = await openDefinitionBook({ ...places, agents: ["bob", "explore"] });
+    assert.deepEqual(names(book.offered), ["general-purpose"]);
+    assert.deepEqual(book.faults.map(({ reason }) => reason), [
+      `The definition "${file}" is not used: bob is an agent of mmConfigs; give it another name`,
+    ]);
+    for (const name of ["bob", "Bob"]) {
+      assert.deepEqual(await book.find(name), {
+        error: "bob is an agent of mmConfigs, and no definition of that name is used",
+      });
+    }
+  });
+});
+
+test("files that are not used are named with the reason", async () => {
+  await inDefinitionDirs(async ({ places, define, write }) => {
+    const first = await define("one", "home/project/.mm/agents/a.md");
+    const second = await define("One", "home/project/.mm/agents/b.md");
+    const third = await define("one", "home/.claude/agents/c.md");
+    const broken = await write(
+      "home/project/.mm/agents/x.md",
+      "---\nname: two\n---\nDo something.\n",
+    );
+    const guarded = await define("two", "config/mm/agents/two.md");
+    const deep = await define("deep", "home/project/.mm/agents/team/more/deep.md");
+    await write("home/project/.mm/agents/team/notes.txt", "x");
+    await define("dependency", "home/project/.mm/agents/node_modules/x.md");
+    const { unused } = await (await openDefinitionBook(places)).current();
+    assert.deepEqual(unused, [
+      {
+        path: second,
+        reason: `"${second}" is not used: "${first}" comes first with the name "One"`,
+      },
+      {
+        path: guarded,
+        reason:
+          `"${guarded}" is not used: "${broken}", which cannot be used, comes first with the name "two"`,
+      },
+      { path: third, reason: `"${third}" is not used: "${first}" comes first with the name "one"` },
+      {
+        path: deep,
+        reason: `"${deep}" is not used: folders inside of a folder of definitions are not read`,
+      },
+    ]);
+  });
+});
+
 test("the name of a file that is not valid is answered with the reason", async () => {
   await inDefinitionDirs(async ({ places, write }) => {
     const path = await write(

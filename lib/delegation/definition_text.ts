@@ -5,7 +5,7 @@
  */
 import { oneLine } from "../base/cut.ts";
 import { formatDuration } from "../base/duration.ts";
-import type { AgentDefinition, DefinitionFault } from "./definition.ts";
+import type { AgentDefinition, CurrentDefinitions } from "./definition.ts";
 import type { EditableField } from "./edit_definitions.ts";
 
 /** UTF-16 units of a description in the list. */
@@ -15,14 +15,11 @@ const DIALECTS = { mm: "", qwen: ", written for Qwen Code", claude: ", written f
 
 const SCOPES = { project: "project", listed: "agents.paths", user: "user" };
 
-/** What the definitions of a session are; what `DefinitionBook.current()` returns. */
-export interface ListedDefinitions {
-  readonly definitions: readonly AgentDefinition[];
-  readonly faults: readonly DefinitionFault[];
-}
+/** Lines about files that are not used; more are counted. */
+const MAX_UNUSED = 20;
 
 /** Returns the list: each with its source, tools, model and what of it is not done; then the faults. */
-export function definitionsText({ definitions, faults }: ListedDefinitions): string {
+export function definitionsText({ definitions, faults, unused }: CurrentDefinitions): string {
   return [
     ...definitions.map((definition) =>
       [
@@ -38,6 +35,8 @@ export function definitionsText({ definitions, faults }: ListedDefinitions): str
       ].join("\n")
     ),
     ...faults.map(({ reason }) => reason),
+    ...unused.slice(0, MAX_UNUSED).map(({ reason }) => reason),
+    ...(unused.length > MAX_UNUSED ? [`and ${unused.length - MAX_UNUSED} more are not used`] : []),
   ].join("\n");
 }
 

@@ -7,6 +7,7 @@ import { UserError } from "../base/errors.ts";
 import { quotable } from "../config/problems.ts";
 import type { DefinitionBook } from "./definition.ts";
 import type { DefinitionPlaces } from "./definition_folders.ts";
+import { FORK, nameKey } from "./definition_name.ts";
 import { definitionsText, definitionText, fieldText } from "./definition_text.ts";
 
 /** How the command is used. */
@@ -51,6 +52,9 @@ async function carriedOut(options: DefinitionsCommandOptions): Promise<string> {
   const user = verb === "create" && split(words)[0] === FOR_USER;
   const [name, more] = split(user ? words.slice(FOR_USER.length) : words);
   if (name === "") throw new UserError(`/agents ${verb} needs the name of a subagent: ${USAGE}`);
+  if (verb === "show" && nameKey(name) === FORK) {
+    throw new UserError(`"${FORK}" is a copy of the conversation, and has no definition`);
+  }
   if (verb === "show") {
     const found = await book.find(name);
     if ("error" in found) throw new UserError(found.error);

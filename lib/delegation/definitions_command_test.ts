@@ -26,6 +26,7 @@ test("the list has source, tools, model and notes of each definition, and the fa
       "disallowedTools: [bash]\n",
     );
     const broken = await dirs.write("home/project/.mm/agents/b.md", "x");
+    const second = await dirs.define("Mine", "home/project/.claude/agents/second.md");
     const { ok, text } = await command(dirs, "");
     assert.ok(ok);
     assert.equal(
@@ -42,6 +43,7 @@ test("the list has source, tools, model and notes of each definition, and the fa
         `  ${mine} (project); tools: all but bash`,
         `The definition "${broken}" has no front matter: its first line must be "---", with the keys ` +
         "below it",
+        `"${second}" is not used: "${mine}" comes first with the name "Mine"`,
       ].join("\n"),
     );
   });
@@ -71,6 +73,24 @@ test("show has everything about a definition, its prompt included", async () => 
     });
     const { ok, text } = await command(dirs, "show nobody");
     assert.ok(!ok && text.startsWith('There is no subagent "nobody"; the names are'));
+  });
+});
+
+test("an agent of mmConfigs and a fork are told from definitions, and none is made of their name", async () => {
+  await inDefinitionDirs(async ({ places, ...dirs }) => {
+    const withBob = { ...dirs, places: { ...places, agents: ["bob"] } };
+    assert.deepEqual(await command(withBob, "show Bob"), {
+      ok: false,
+      text: "bob is an agent of mmConfigs, and no definition of that name is used",
+    });
+    assert.deepEqual(await command(withBob, "create Bob Helps"), {
+      ok: false,
+      text: 'Cannot create the subagent "Bob": bob is an agent of mmConfigs; take another name',
+    });
+    assert.deepEqual(await command(withBob, "show fork"), {
+      ok: false,
+      text: '"fork" is a copy of the conversation, and has no definition',
+    });
   });
 });
 

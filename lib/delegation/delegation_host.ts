@@ -12,10 +12,11 @@ import type { AskHooks } from "../hooks/ask_hooks.ts";
 import type { SubagentHooks } from "../hooks/subagent_hooks.ts";
 import type { Message, ModelClient, ModelSettings } from "../model/types.ts";
 import { sessionPlaces } from "../store/saved_session.ts";
+import { BUILTIN_DEFINITIONS } from "./builtin_definitions.ts";
 import type { DefinitionBook } from "./definition.ts";
 import { openDefinitionBook } from "./definition_book.ts";
 import type { DefinitionPlaces } from "./definition_folders.ts";
-import { FORK } from "./definition_name.ts";
+import { FORK, nameKey } from "./definition_name.ts";
 import { Delegation } from "./delegation.ts";
 import type { ForkSource } from "./launch.ts";
 import { RunRecords } from "./run_record.ts";
@@ -108,7 +109,10 @@ export class DelegationHost {
     const places = options.places(cwd);
     const book = await openDefinitionBook(places);
     // Whoever started a subagent was told the same.
-    if (depth === 0) tellFaults(book, warn);
+    if (depth === 0) {
+      tellFaults(book, warn);
+      tellReplaced(book, warn);
+    }
     return new Delegation({
       config,
       hasTool,
@@ -161,6 +165,15 @@ export class DelegationHost {
   /** A place for forks where conversations are not saved: it goes with this process. */
   async #scratchState(): Promise<string> {
     return join(await this.#options.scratch(), "subagents");
+  }
+}
+
+/** Tells a person which subagents of mm a project has files in place of: those may have more tools. */
+function tellReplaced({ offered }: DefinitionBook, warn: (text: string) => void): void {
+  for (const { name, source } of offered) {
+    const builtin = BUILTIN_DEFINITIONS.find((one) => nameKey(one.name) === nameKey(name));
+    if (builtin === undefined || source.kind !== "file" || source.scope !== "project") continue;
+    warn(`The project's file "${source.path}" takes the place of the built-in ${builtin.name}`);
   }
 }
 

@@ -65,6 +65,12 @@ export async function createDefinition(options: CreateDefinitionOptions): Promis
         `or write "${path}" yourself to take its place`,
     );
   }
+  const agent = places.agents?.find((one) => nameKey(one) === nameKey(name));
+  if (agent !== undefined) {
+    throw new UserError(
+      `Cannot create the subagent "${name}": ${agent} is an agent of mmConfigs; take another name`,
+    );
+  }
   const taken = await findDefinition(name, places);
   if (taken?.source.kind === "file" && comesFirst(taken.source, scope)) {
     throw new UserError(
