@@ -169,6 +169,27 @@ test("rules name a subagent as they name an asked agent: they permit and deny it
     );
   }));
 
+test("a rule that denies a subagent what needs no leave holds in it, and in nobody else", () =>
+  withProject(async (p) => {
+    await p.write("a.txt", "what stands there");
+    const read = { toolCalls: [{ name: "read", arguments: { path: "a.txt" } }] };
+    const server = await oneAgent(p, [
+      forSubagent((request) =>
+        request.last.role === "user" ? read : { text: `I was told: ${request.last.text}` }
+      ),
+      inOrder({
+        toolCalls: ["explore", "general-purpose"].map((type) =>
+          delegate("Read it", { subagent_type: type, ...INLINE })
+        ),
+      }, { text: "Done." }),
+    ], { yolo: true, permissions: { deny: ["expl*/read"] } });
+    const { stdout, stderr } = await p.runMm(["-p", "Go"]);
+    assert.equal(stdout, "Done.\n", stderr);
+    const [explore, general] = results(server);
+    assert.match(explore ?? "", /told: Not run: the rule "expl\*\/read" denies read/u);
+    assert.match(general ?? "", /what stands there/u);
+  }));
+
 test("a question of a subagent shows the real command, of a run that is waited for and in the background", () =>
   withProject(async (p) => {
     const command = "touch 'a b' && echo \"$HOME\"";

@@ -63,6 +63,11 @@ export interface PermissionRules {
   readonly ask: readonly string[];
   /** Calls that are refused. */
   readonly deny: readonly string[];
+  /**
+   * The subagent whose calls are decided about: what `ask` and `deny` say of its name holds for its own
+   * calls. Absent for any other agent; never in a file.
+   */
+  readonly subagent?: string;
 }
 
 /** An agent that may be asked: an entry of `mmConfigs`. */

@@ -5,6 +5,7 @@
  */
 import type { AgentConfig, ModelConfig } from "../config/types.ts";
 import type { AgentDefinition } from "./definition.ts";
+import { FORK } from "./definition_name.ts";
 import { subagentTools } from "./subagent_tools.ts";
 
 /** Options of {@linkcode applyDefinition}. */
@@ -45,6 +46,7 @@ export function applyDefinition(
     }),
     ...(model === undefined ? {} : { model: withModel(config.model, model) }),
     ...(turns.length === 0 ? {} : { maxTurns: Math.min(...turns) }),
+    permissions: { ...config.permissions, subagent: definition.name },
     title: definition.name,
   };
 }
@@ -54,7 +56,10 @@ export function applyDefinition(
  * says at its end is a report, whatever form the answers of that agent have.
  */
 export function forkConfig(config: AgentConfig): AgentConfig {
-  return withoutOutputFormat(config);
+  return {
+    ...withoutOutputFormat(config),
+    permissions: { ...config.permissions, subagent: FORK },
+  };
 }
 
 /** What the file says about its model's window and images is not said of another model. */

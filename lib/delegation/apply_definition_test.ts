@@ -72,10 +72,11 @@ test("a subagent has its own prompt with the rules for subagents, its title, and
   assert.ok(SUBAGENT_RULES.length < 700);
 });
 
-test("all else of the configuration stays, permissions included", () => {
+test("all else of the configuration stays, permissions included, which know whose they are", () => {
   const { system: _, title: __, tools: ___, ...rest } = apply({});
   const { system: ____, title: _____, structuredOutput: ______, ...wanted } = CONFIG;
-  assert.deepEqual(rest, wanted);
+  const permissions = { ...CONFIG.permissions, subagent: "some" };
+  assert.deepEqual(rest, { ...wanted, permissions });
 });
 
 test("a subagent has all tools but those that no subagent has", () => {
@@ -176,7 +177,8 @@ test("of two limits of turns the smaller one holds", () => {
 
 test("a fork has the configuration as it is, without an output format", () => {
   const { structuredOutput: _, ...rest } = CONFIG;
-  assert.deepEqual(forkConfig(CONFIG), rest);
+  const permissions = { ...CONFIG.permissions, subagent: "fork" };
+  assert.deepEqual(forkConfig(CONFIG), { ...rest, permissions });
 });
 
 test("explore looks and changes nothing; general-purpose has what the configuration has", () => {

@@ -10,7 +10,7 @@ import { UsageError } from "../base/errors.ts";
 import type { ToolCallView } from "../base/tool_call.ts";
 import type { PermissionRules } from "../config/types.ts";
 import type { AskPermission } from "./question.ts";
-import { parseRule, permits, restricts, type Rule } from "./rules.ts";
+import { ownRule, parseRule, permits, restricts, type Rule } from "./rules.ts";
 import { subjectOf } from "./subject.ts";
 
 /** A call the gate decides about. */
@@ -74,8 +74,8 @@ export class Gate {
   constructor(options: GateOptions) {
     this.#rules = {
       allow: options.honourAllowRules ? parseRules(options.rules.allow, "allow") : [],
-      ask: parseRules(options.rules.ask, "ask"),
-      deny: parseRules(options.rules.deny, "deny"),
+      ask: withOwn(parseRules(options.rules.ask, "ask"), options.rules.subagent),
+      deny: withOwn(parseRules(options.rules.deny, "deny"), options.rules.subagent),
     };
     this.#askPermission = options.askPermission;
   }
@@ -173,6 +173,12 @@ function refuse(
   reason: string,
 ): Decision {
   return { allowed: false, why, reason };
+}
+
+/** Who starts a subagent hears nothing of calls that need no leave, so that one has to know them itself. */
+function withOwn(rules: readonly Rule[], subagent: string | undefined): Rule[] {
+  if (subagent === undefined) return [...rules];
+  return rules.flatMap((rule) => [rule, ownRule(rule, subagent) ?? []].flat());
 }
 
 function parseRules(sources: readonly string[], list: string): Rule[] {

@@ -92,6 +92,34 @@ test("the question says which rule wants a person, and nothing where none does",
   assert.ok(asked[1] !== undefined && !("mustAsk" in asked[1]));
 });
 
+test("rules that name a subagent hold in it, also for calls that need no leave, and permit nothing", async () => {
+  const { ask, asked } = person("reject_once");
+  const rules = {
+    subagent: "Explore",
+    allow: ["explore/bash", "Explore/bash", "*/bash"],
+    ask: ["explore/grep"],
+    deny: ["EXPLORE/read(l*)", "exp*/glob", "other/ls", "*/fetch"],
+  };
+  const g = gate(ask, rules);
+  const reads = (name: string) =>
+    g.decide(call(name, { gated: false, yolo: true }), { signal: NEVER });
+  const denied = await reads("read");
+  assert.deepEqual(denied, {
+    allowed: false,
+    why: "denied",
+    reason: 'the rule "EXPLORE/read(l*)" denies read',
+  });
+  for (const name of ["glob", "fetch"]) assert.ok(!(await reads(name)).allowed, name);
+  assert.equal(asked.length, 0);
+  assert.ok((await reads("ls")).allowed);
+  assert.ok(!(await reads("grep")).allowed);
+  assert.equal(asked[0]?.mustAsk, 'the rule "explore/grep" of permissions.ask');
+  assert.ok(!(await g.decide(call("bash"), { signal: NEVER })).allowed);
+  assert.equal(asked.length, 2);
+  const mine = gate(ask, { deny: rules.deny });
+  assert.ok((await mine.decide(call("read", { gated: false }), { signal: NEVER })).allowed);
+});
+
 test("yolo and ungated calls run without a question", async () => {
   const { ask, asked } = person();
   const g = gate(ask);

@@ -54,6 +54,18 @@ export function concernsAgent(source: string, agent: string): boolean {
 }
 
 /**
+ * Returns a rule about calls of `agent` as that agent's own rule, `read(x)` for `explore/read(x)`, or
+ * `undefined` for a rule about others. For rules that restrict: the name counts in any case.
+ */
+export function ownRule(rule: Rule, agent: string): Rule | undefined {
+  const slash = rule.name.indexOf("/");
+  if (slash === -1 || !nameMatches(anyCase(rule.name.slice(0, slash)), anyCase(agent))) {
+    return undefined;
+  }
+  return { ...rule, name: rule.name.slice(slash + 1) };
+}
+
+/**
  * Says whether a rule that permits covers the call. A pattern for a shell covers a command only when
  * it is one simple command or the pattern is that very text, so that `git status *` never lets
  * `git status; rm -rf x` through.
