@@ -319,14 +319,19 @@ test("a filter of the repository's own configuration is refused, one of the user
     await r.git("commit", "--quiet", "-m", "attributes");
     const trap = `tr a-z A-Z; echo >> "${r.home}/ran"`;
     await r.git("config", "filter.up.smudge", trap);
+    const refusal = await r.refusal();
     assert.match(
-      await r.refusal(),
+      refusal,
       /the repository's own configuration defines the filter "up", a command that git would run with/u,
     );
     assert.equal(await there(join(r.home, "ran")), false);
-    await r.git("config", "--unset", "filter.up.smudge");
     await r.git("config", "--global", "filter.up.smudge", "tr a-z A-Z");
     await r.git("config", "--global", "filter.up.clean", "tr A-Z a-z");
+    // That is the first half of what the refusal says to do; the second is needed too.
+    assert.match(refusal, /git config --global filter\.up\.clean/u);
+    assert.match(await r.refusal(), /defines the filter "up"/u);
+    assert.match(refusal, /git config --local --remove-section filter\.up\)/u);
+    await r.git("config", "--local", "--remove-section", "filter.up");
     const { path } = await r.make();
     assert.equal(await readFile(join(path, "a.txt"), "utf8"), "TEXT\n");
   }));

@@ -39,7 +39,7 @@ export async function checkWholeCommit(
     throw new GitRefusal(
       `the repository's own configuration defines the filter "${filter}", a command that git would run ` +
         "without permission",
-      { advice: 'ask the user to define it with "git config --global"' },
+      { advice: filterAdvice(filter) },
     );
   }
   const [changes, { submodules }] = await Promise.all([
@@ -71,4 +71,13 @@ function named(paths: readonly string[]): string {
 async function isTree(git: GitHere, commit: string, path: string): Promise<boolean> {
   const { code, stdout } = await git("cat-file", "-t", `${commit}:${path.replaceAll(sep, "/")}`);
   return code === 0 && stdout === "tree\n";
+}
+
+/** Both halves of the remedy: the user's definition alone leaves the repository's where it is. */
+function filterAdvice(filter: string): string {
+  // The name comes from the repository: nobody shall copy a command out of it.
+  const name = /^[\w-]+(?:\.[\w-]+)*$/u.test(filter) ? filter : "<name>";
+  return `ask the user to define it for themselves (git config --global filter.${name}.clean …, the ` +
+    "same for smudge or process, as the repository has them) and then to remove the repository's own " +
+    `(git config --local --remove-section filter.${name})`;
 }
