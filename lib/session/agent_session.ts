@@ -130,6 +130,11 @@ export class AgentSession implements Session {
     return [...this.#tools, ...this.#options.mcp.tools];
   }
 
+  /** The files that its conversation has read. */
+  get files(): readonly SeenFile[] {
+    return this.#conversation.files;
+  }
+
   async close(): Promise<void> {
     this.#closing.abort(new Error("The session was closed"));
     await Promise.all([
@@ -140,11 +145,6 @@ export class AgentSession implements Session {
     await Promise.all([this.#options.commands.close(), this.#options.mcp.close()]);
     await this.#options.exports.close();
     await this.#options.keeping?.log.close();
-  /** The files that its conversation has read. */
-  get files(): readonly SeenFile[] {
-    return this.#conversation.files;
-  }
-
     this.#options.onClose();
   }
 

@@ -82,8 +82,8 @@ export class SessionConversation {
   constructor(options: SessionConversationOptions) {
     this.#options = options;
     const { config, fork, opening } = options;
-    this.#compaction = new Compaction({
     this.#files = new FileViews(fork?.files);
+    this.#compaction = new Compaction({
       ...options,
       settings: config.compaction,
       patienceMs: config.watchdogTimeoutMs,
@@ -99,12 +99,12 @@ export class SessionConversation {
     return this.#instructions;
   }
 
-  /** Takes in what is said while a turn runs; `false` where no turn will tell it. */
   /** The files that were read in it, the last one last. */
   get files(): readonly SeenFile[] {
     return this.#files.files;
   }
 
+  /** Takes in what is said while a turn runs; `false` where no turn will tell it. */
   steer(text: string): boolean {
     return this.#steering.offer(text);
   }
