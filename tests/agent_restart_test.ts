@@ -4,6 +4,7 @@ import { appendFile, readFile } from "node:fs/promises";
 import { test } from "node:test";
 import {
   AgentStage,
+  endsIn,
   FROM,
   idsIn,
   lastResults,
@@ -44,8 +45,8 @@ test("after kill -9 a run at work is paused, one that ended stays so, and nothin
     await stage.open();
     const runs = await listed(stage);
     assert.deepEqual([...runs.keys()], [done, cut]);
-    assert.match(runs.get(done) ?? "", /\| completed \| .* \| takes messages \|/u);
-    assert.match(runs.get(cut) ?? "", /\| paused \| .* \| takes messages \|/u);
+    assert.match(runs.get(done) ?? "", /\| completed \| takes messages \|/u);
+    assert.match(runs.get(cut) ?? "", /\| paused \| takes messages \|/u);
     assert.equal(stage.theirs.length, before);
     // What was told once is not told again.
     assert.deepEqual(stage.ends.map(({ id, round }) => [id, round]), [[done, 1]]);
@@ -66,6 +67,26 @@ test("after kill -9 a run at work is paused, one that ended stays so, and nothin
       [cut, 2, "Resumed."],
     ]);
     assert.equal(textsOf(stage.own.at(-1)).join("").match(REMINDER)?.length, 1);
+  }));
+
+test("a person lets a paused run go on with /tasks tell", () =>
+  withStage([
+    onUser("Hang", { hang: true }),
+    onUser("Go on", { text: "Resumed." }),
+  ], async (stage) => {
+    const id = await stage.start("Hang");
+    await stage.asked("Hang");
+    await stage.saved(id, "running");
+    await stage.kill();
+    await stage.open();
+    await stage.editor.prompt(stage.session, `/tasks tell ${id.slice(5)} Go on`);
+    assert.match(
+      stage.editor.text(stage.session),
+      new RegExp(`${id} goes on with the message`, "u"),
+    );
+    const [waited = ""] = await stage.call(wait());
+    assert.deepEqual(endsIn(waited).map((end) => [end.id, end.result]), [[id, "Resumed."]]);
+    assert.equal(stage.theirs.at(-1)?.last.text, `${FROM}Go on`);
   }));
 
 test("a half-finished call of a tool does not stand in the way of going on", () =>
@@ -147,8 +168,8 @@ test("what was stopped stays stopped after a restart, what a clean end cut off c
     await stage.open();
     const runs = await listed(stage);
     assert.match(runs.get(stopped) ?? "", /\| cancelled \| .*resume_blocked_reason: /u);
-    assert.match(runs.get(given) ?? "", /\| paused \| .* \| takes messages \|/u);
-    assert.match(runs.get(cut) ?? "", /\| paused \| .* \| takes messages \|/u);
+    assert.match(runs.get(given) ?? "", /\| paused \| takes messages \|/u);
+    assert.match(runs.get(cut) ?? "", /\| paused \| takes messages \|/u);
     const [said] = await stage.call(stop(given));
     assert.equal(said, `${given} is given up; it was not at work.`);
     assert.match((await listed(stage)).get(given) ?? "", /\| cancelled \|/u);
@@ -193,7 +214,11 @@ test("-continue and /resume start nothing, and remind the model once, whatever c
         stdin: [...commands, ...steps, ""].join("\n"),
       });
       assert.equal(code, 0, stderr);
-      assert.match(stdout, new RegExp(`^${id}  general-purpose  paused`, "mu"));
+      assert.match(stdout, new RegExp(`^${id}  general-purpose  paused  `, "mu"));
+      assert.ok(
+        stdout.includes(`A subagent of before is paused: ${id} (general-purpose: `),
+        stdout,
+      );
       return steps.map((step) => {
         const prompt = stage.own.find(({ last }) =>
           last.role === "user" && last.text.endsWith(step)

@@ -100,6 +100,10 @@ export class ScriptedSession implements Session {
   /** What was said to the session while it worked. */
   readonly steered: string[] = [];
 
+  tasks(): Promise<{ readonly ok: boolean; readonly text: string }> {
+    return Promise.resolve({ ok: false, text: "" });
+  }
+
   steer(text: string): boolean {
     const { steers } = this.#host;
     if (steers) this.steered.push(text);

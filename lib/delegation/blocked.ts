@@ -48,6 +48,7 @@ export async function blockedReason(run: Run, setup: BlockedSetup): Promise<stri
     : "nothing of its conversation was saved; start another one";
 }
 
-async function isDirectory(path: string): Promise<boolean> {
+/** Says whether a directory is there. */
+export async function isDirectory(path: string): Promise<boolean> {
   return await stat(path).then((found) => found.isDirectory(), () => false);
 }

@@ -7,7 +7,7 @@ import type { AgentConfig } from "../config/types.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AgentOffer } from "./agent_arguments.ts";
 import { AGENT, agentTool } from "./agent_tool.ts";
-import type { BlockedSetup } from "./blocked.ts";
+import { blockedReason, type BlockedSetup } from "./blocked.ts";
 import { definitionsCommand } from "./definitions_command.ts";
 import type { DefinitionBook } from "./definition.ts";
 import type { DefinitionPlaces } from "./definition_folders.ts";
@@ -15,9 +15,11 @@ import { mayRunInBackground } from "./delegation_limits.ts";
 import { type ForkSource, Launcher, type LaunchSetup } from "./launch.ts";
 import { notificationText } from "./notification.ts";
 import { restoreRuns } from "./restore_runs.ts";
+import type { Run } from "./run.ts";
 import { createRunActions } from "./run_actions.ts";
 import { RUN_TOOLS, runTools } from "./run_tools.ts";
 import { Runs, type RunsOptions } from "./runs.ts";
+import { type SendAnswer, sendToRun } from "./send_to_run.ts";
 
 /** What the model is told once of the runs of a conversation that is gone on with. */
 const REMINDER =
@@ -147,12 +149,40 @@ export class Delegation {
     }
   }
 
-  /** Shows the runs of a conversation that is gone on with; none is started. */
-  async restore(path: string): Promise<void> {
+  /** Returns why a run takes no message: the end of a sentence; `undefined` where it takes one. */
+  async blocked(run: Run): Promise<string | undefined> {
+    return this.offer.background
+      ? await blockedReason(run, this.#blocked)
+      : "nothing runs in the background here";
+  }
+
+  /**
+   * Tells a run something for a person.
+   *
+   * @throws the signal's reason when it is aborted.
+   */
+  async tell(
+    run: Run,
+    message: string,
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<SendAnswer> {
+    if (!this.offer.background) {
+      return { ok: false, text: "Not sent: nothing runs in the background here" };
+    }
+    return await sendToRun({ runs: this.runs, run, message, blocked: this.#blocked, signal });
+  }
+
+  /**
+   * Shows the runs of a conversation that is gone on with; none is started.
+   *
+   * @returns those that are paused.
+   */
+  async restore(path: string): Promise<readonly Run[]> {
     const { book, setup, forkSource } = this.#options;
     const runs = await restoreRuns({ path, book, pool: setup.pool, source: forkSource });
     this.runs.restore(runs);
     this.#remind = this.offer.background && runs.length > 0;
+    return runs.filter((run) => run.state === "paused");
   }
 
   /** Another conversation begins: the runs of this one are stopped and forgotten. */

@@ -6,6 +6,7 @@
 import type { AskResult, ResidentSession } from "../agents/ask.ts";
 import type { ForkOpening } from "../agents/child_connection.ts";
 import { oneLine } from "../base/cut.ts";
+import { formatDuration } from "../base/duration.ts";
 import { MAX_ACTIVITY } from "./delegation_limits.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { FORK } from "./definition_name.ts";
@@ -93,8 +94,8 @@ export class Run {
   resident: ResidentSession | undefined;
   /** Messages that wait for the next prompt. */
   readonly messages: string[] = [];
-  /** When this state began: milliseconds as `performance.now()` counts them. */
-  since = performance.now();
+  /** When this state began: milliseconds as `performance.now()` counts them; absent where an mm before had it. */
+  since: number | undefined;
   /** Ends the round under way. */
   readonly #controllers = new Set<AbortController>();
   readonly #activity: string[] = [];
@@ -109,6 +110,7 @@ export class Run {
     this.worktree = options.worktree;
     this.background = options.background;
     this.state = options.state ?? "queued";
+    this.since = options.state === undefined ? performance.now() : undefined;
     this.rounds = options.rounds ?? 0;
     this.sessionId = options.sessionId;
     this.untold = [...options.untold ?? []];
@@ -132,6 +134,13 @@ export class Run {
     if (this.state !== "ended") return this.state;
     const { result } = this;
     return result === undefined ? this.#status ?? "failed" : statusOf(result);
+  }
+
+  /** For how long it stands there, or how long ago it ended: `for 3.2 s`, `5 min ago`. */
+  get age(): string | undefined {
+    if (this.since === undefined) return undefined;
+    const time = formatDuration(performance.now() - this.since);
+    return this.state === "ended" ? `${time} ago` : `for ${time}`;
   }
 
   /** What it did lately, the oldest first. */

@@ -6,7 +6,6 @@
 import { oneLine } from "../base/cut.ts";
 import { formatDuration } from "../base/duration.ts";
 import { didYouMean } from "../base/nearest.ts";
-import { framedMessage } from "../engine/steering.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
 import { blockedReason, type BlockedSetup } from "./blocked.ts";
 import { MAX_MODEL_CONTINUATIONS, WAIT_SECONDS } from "./delegation_limits.ts";
@@ -14,6 +13,7 @@ import { blockOf, withoutTags } from "./notification.ts";
 import type { Run } from "./run.ts";
 import type { RunActions } from "./run_tools.ts";
 import type { Runs } from "./runs.ts";
+import { sendToRun } from "./send_to_run.ts";
 
 /** UTF-16 units of a description in a list. */
 const DESCRIPTION_LENGTH = 80;
@@ -48,7 +48,7 @@ class Actions implements RunActions {
         run.id,
         run.agent,
         run.status,
-        `for ${formatDuration(performance.now() - run.since)}`,
+        ...(run.age === undefined ? [] : [run.age]),
         blocked === undefined ? "takes messages" : `resume_blocked_reason: ${blocked}`,
         withoutTags(oneLine(run.description, DESCRIPTION_LENGTH)),
       ];
@@ -63,25 +63,14 @@ class Actions implements RunActions {
   ): Promise<ToolResult> {
     const run = this.#runs.get(args.task_id);
     if (run === undefined) return this.#unknown(args.task_id);
-    // How it ends decides what can be said to it.
-    if (run.finishing) await this.#runs.ended(run, signal);
-    if (run.active && await this.#toActive(run, args.message)) {
-      return said(
-        `${run.id} gets the message: after its next tool calls, else when what it does now is done. ` +
-          "Its result comes by itself.",
-      );
-    }
-    if (run.active) await this.#runs.ended(run, signal);
-    signal.throwIfAborted();
-    const blocked = await blockedReason(run, this.#blocked);
-    if (blocked !== undefined) {
-      return { ok: false, text: `Not sent: ${run.id} takes no messages: ${blocked}` };
-    }
-    // Another message made it go on meanwhile.
-    if (run.active) run.messages.push(framedMessage(args.message));
-    else if (++this.#continued > MAX_MODEL_CONTINUATIONS) return tooOften();
-    else this.#runs.goOn(run, framedMessage(args.message));
-    return said(`${run.id} goes on with the message. Its next result comes by itself.`);
+    return await sendToRun({
+      runs: this.#runs,
+      run,
+      message: args.message,
+      blocked: this.#blocked,
+      refusal: () => ++this.#continued > MAX_MODEL_CONTINUATIONS ? TOO_OFTEN : undefined,
+      signal,
+    });
   }
 
   async wait(
@@ -130,14 +119,6 @@ class Actions implements RunActions {
     return said(ends.map(blockOf).join("\n"));
   }
 
-  /** Tells a run that works; `false` where it is about to end. */
-  async #toActive(run: Run, message: string): Promise<boolean> {
-    if (run.state !== "queued" && await run.resident?.session.steer(message) === true) return true;
-    if (!run.active || run.finishing) return false;
-    run.messages.push(framedMessage(message));
-    return true;
-  }
-
   #waited(run: Run, seconds: number): string {
     const ends = this.#runs.tell(run).map(blockOf);
     if (run.active) {
@@ -166,12 +147,9 @@ class Actions implements RunActions {
 }
 
 /** Each end tells the model, and each telling could make a run go on: without anybody, and without end. */
-function tooOften(): ToolResult {
-  const text =
-    `Not sent: in this session ended subagents were made to go on ${MAX_MODEL_CONTINUATIONS} ` +
-    "times, which is the most there is; finish the work with your own tools";
-  return { ok: false, text };
-}
+const TOO_OFTEN =
+  `in this session ended subagents were made to go on ${MAX_MODEL_CONTINUATIONS} times, which is the ` +
+  "most there is; finish the work with your own tools";
 
 function said(text: string): ToolResult {
   return { ok: true, text };

@@ -53,7 +53,7 @@ test("list_agents says of each run where it stands and whether it takes messages
   const [first = "", second = "", ...more] = (await list()).text.split("\n");
   assert.match(
     first,
-    new RegExp(`^${failed.id} \\| general-purpose \\| failed \\| for .* \\| `, "u"),
+    new RegExp(`^${failed.id} \\| general-purpose \\| failed \\| .* ago \\| `, "u"),
   );
   assert.match(first, / \| resume_blocked_reason: its last run ended otherwise than by an answer/u);
   assert.match(second, new RegExp(`^${busy.id} \\| general-purpose \\| running \\| for `, "u"));

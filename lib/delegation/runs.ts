@@ -216,6 +216,7 @@ export class Runs {
     run.result = undefined;
     run.finishing = false;
     run.state = "queued";
+    run.since = performance.now();
     const { signal, done } = run.stopSignal();
     const round = this.#round(run, prompt, signal).finally(() => {
       done();

@@ -16,7 +16,13 @@ import { modelCommand } from "./model_command.ts";
 import { SessionConversation, type SessionConversationOptions } from "./session_conversation.ts";
 import type { SessionModel } from "./session_model.ts";
 import { commandsOf, type InfoName, readCommand } from "./slash.ts";
-import { busyReason, forkCommand, noDelegation, tasksCommand } from "./task_commands.ts";
+import {
+  busyReason,
+  type CommandAnswer,
+  forkCommand,
+  noDelegation,
+  tasksCommand,
+} from "./task_commands.ts";
 import { askedResult, typedAsk } from "./typed_ask.ts";
 import type { BackgroundWork, CommandInfo, PromptInput, PromptResult, Session } from "./types.ts";
 import { reportWindow } from "./window_report.ts";
@@ -125,6 +131,10 @@ export class AgentSession implements Session {
     });
   }
 
+  tasks(rest: string, options: { readonly signal: AbortSignal }): Promise<CommandAnswer> {
+    return tasksCommand({ ...options, delegation: this.#options.delegation, rest });
+  }
+
   /** The tools as they are declared to the model now. */
   get tools(): readonly Tool[] {
     return [...this.#tools, ...this.#options.mcp.tools];
@@ -177,7 +187,7 @@ export class AgentSession implements Session {
       case "compact":
         return await this.#compact(command.focus, signal);
       case "tasks":
-        return this.#answer(await tasksCommand(this.#options.delegation?.runs, command.rest));
+        return this.#answer(await this.tasks(command.rest, { signal }));
       case "fork":
         return await saved(() => this.#fork(command.directive));
       case "new":

@@ -28,6 +28,7 @@ import { InstructionsReporter } from "./instructions_reporter.ts";
 import type { Keeping } from "./kept_conversation.ts";
 import type { ProjectInstructions } from "./project_instructions.ts";
 import type { SessionModel } from "./session_model.ts";
+import { pausedWords } from "./task_commands.ts";
 import type { PromptInput, PromptResult, ReplayOptions } from "./types.ts";
 
 /** The runs of a conversation lie beside it, under this name. */
@@ -217,13 +218,15 @@ export class SessionConversation {
     conversation.restore(opened.messages);
     this.#compaction.reset();
     const runs = keeping?.log.sidecarPath(RUNS_FILE);
-    if (runs !== undefined) await delegation?.restore(runs);
+    const paused = runs === undefined ? [] : await delegation?.restore(runs) ?? [];
     if (replay !== undefined) {
       for (const event of replayEvents(opened.events, replay.how)) replay.show(event);
     }
     if (opened.notice !== undefined) {
       show({ type: "notice", severity: "warning", text: opened.notice });
     }
+    const text = pausedWords(paused);
+    if (text !== undefined) show({ type: "notice", severity: "info", text });
   }
 
   /** Ends with the session. */

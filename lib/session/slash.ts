@@ -21,7 +21,7 @@ export type Command =
   | { readonly kind: "model"; readonly name: string }
   | { readonly kind: "quit" }
   | { readonly kind: "new" }
-  /** `rest`: nothing for the list, an id, or `stop` and an id. */
+  /** `rest`: nothing for the list, an id, or `stop` or `tell` and an id. */
   | { readonly kind: "tasks"; readonly rest: string }
   | { readonly kind: "fork"; readonly directive: string }
   /** `rest`: nothing for the list, or what is to be done with a definition. */
@@ -51,7 +51,11 @@ const FIXED: readonly CommandInfo[] = [
     description: "Show who can be asked and the subagents there are, or make and change one",
     hint: "show | create | set",
   },
-  { name: "tasks", description: "Show the subagents in the background", hint: "id | stop id" },
+  {
+    name: "tasks",
+    description: "Show the subagents in the background",
+    hint: "id | stop id | tell id message",
+  },
   { name: "fork", description: "Let a copy of this conversation work on a task", hint: "task" },
   { name: "model", description: "Show the models, or take another one", hint: "name" },
   { name: "tools", description: "Show the tools and which of them ask" },

@@ -190,6 +190,15 @@ export interface Session {
    * @returns `undefined` when there was nothing to tell. Never rejects.
    */
   deliver(options: { readonly signal: AbortSignal }): Promise<PromptResult | undefined>;
+  /**
+   * Carries out what stands after `/tasks`, also while a prompt runs; shows nothing.
+   *
+   * @returns what is to be shown, and whether it was carried out. Never rejects but when it is aborted.
+   */
+  tasks(
+    rest: string,
+    options: { readonly signal: AbortSignal },
+  ): Promise<{ readonly ok: boolean; readonly text: string }>;
   /** Cancels what runs and ends what the session started. */
   close(): Promise<void>;
 }
