@@ -25,6 +25,20 @@ export const TOOL_NAMES: readonly string[] = [
   "task_stop",
 ];
 
+/** Those of them that never need leave: only `ask` and `deny` of the agent that runs them hold them back. */
+export const UNGATED_TOOLS: ReadonlySet<string> = new Set([
+  "read",
+  "glob",
+  "grep",
+  "ls",
+  "todo",
+  "ask_user",
+  "list_agents",
+  "send_message",
+  "wait_agent",
+  "task_stop",
+]);
+
 /** `mcp__server__tool`; `*` stands for any characters. The source of a regular expression. */
 export const MCP_TOOL = "^mcp__[A-Za-z0-9_*-]+$";
 
