@@ -7,6 +7,7 @@ import { oneLine } from "../base/cut.ts";
 import { formatDuration } from "../base/duration.ts";
 import type { AgentDefinition, CurrentDefinitions } from "./definition.ts";
 import type { EditableField } from "./edit_definitions.ts";
+import { type DefinitionSetting, grantedToolsText } from "./granted_tools.ts";
 
 /** UTF-16 units of a description in the list. */
 const DESCRIPTION_LENGTH = 200;
@@ -18,8 +19,14 @@ const SCOPES = { project: "project", listed: "agents.paths", user: "user" };
 /** Lines about files that are not used; more are counted. */
 const MAX_UNUSED = 20;
 
-/** Returns the list: each with its source, tools, model and what of it is not done; then the faults. */
-export function definitionsText({ definitions, faults, unused }: CurrentDefinitions): string {
+/**
+ * Returns the list: each with its source, what it gets there, and what of it is not done; then the faults,
+ * and the files that are not used.
+ */
+export function definitionsText(
+  { definitions, faults, unused }: CurrentDefinitions,
+  setting: DefinitionSetting,
+): string {
   return [
     ...definitions.map((definition) =>
       [
@@ -27,8 +34,12 @@ export function definitionsText({ definitions, faults, unused }: CurrentDefiniti
         `  ${
           [
             sourceText(definition),
-            `tools: ${toolsText(definition)}`,
+            `tools: ${grantedToolsText(definition, setting)}`,
             ...(definition.model === undefined ? [] : [`model: ${definition.model}`]),
+            ...limitsText(definition, setting),
+            ...(definition.background === undefined
+              ? []
+              : [definition.background ? "in the background" : "waited for"]),
           ].join("; ")
         }`,
         ...definition.notes.map((note) => `  ${note}`),
@@ -41,7 +52,7 @@ export function definitionsText({ definitions, faults, unused }: CurrentDefiniti
 }
 
 /** Returns everything about a definition, its prompt included. */
-export function definitionText(definition: AgentDefinition): string {
+export function definitionText(definition: AgentDefinition, setting: DefinitionSetting): string {
   const { name, description, model, maxTurns, maxTimeMs, background, notes, prompt } = definition;
   const limits = [
     ...(maxTurns === undefined ? [] : [`${maxTurns} model requests`]),
@@ -51,6 +62,7 @@ export function definitionText(definition: AgentDefinition): string {
     `${name} - ${description}`,
     `from: ${sourceText(definition)}`,
     `tools: ${toolsText(definition)}`,
+    `here: ${grantedToolsText(definition, setting)}`,
     `model: ${model ?? "the one in use"}`,
     `longest run: ${limits.length === 0 ? "no limit of its own" : limits.join(", ")}`,
     `in the background: ${
@@ -89,6 +101,20 @@ export function fieldText(definition: AgentDefinition, field: EditableField): st
         ? notSet("as the configuration says")
         : `${field}: ${background}`;
   }
+}
+
+/** The limits of a definition; a smaller one of the configuration holds. */
+function limitsText(
+  { maxTurns, maxTimeMs }: AgentDefinition,
+  { config }: DefinitionSetting,
+): string[] {
+  const turns = maxTurns === undefined
+    ? undefined
+    : Math.min(maxTurns, config.maxTurns ?? maxTurns);
+  return [
+    ...(turns === undefined ? [] : [`at most ${turns} model requests`]),
+    ...(maxTimeMs === undefined ? [] : [`at most ${formatDuration(maxTimeMs)}`]),
+  ];
 }
 
 function sourceText({ source }: AgentDefinition): string {

@@ -9,6 +9,8 @@ import type { DefinitionBook } from "./definition.ts";
 import type { DefinitionPlaces } from "./definition_folders.ts";
 import { FORK, nameKey } from "./definition_name.ts";
 import { definitionsText, definitionText, fieldText } from "./definition_text.ts";
+import { forkProfilesText, listForkProfiles } from "./fork_profiles.ts";
+import type { DefinitionSetting } from "./granted_tools.ts";
 
 /** How the command is used. */
 const USAGE = "/agents show <name>, /agents create [--user] <name> <what it is for>, " +
@@ -23,6 +25,10 @@ export interface DefinitionsCommandOptions {
   readonly rest: string;
   readonly book: DefinitionBook;
   readonly places: DefinitionPlaces;
+  /** Where the definitions are used. */
+  readonly setting: DefinitionSetting;
+  /** Whether there are forks: the list then has their profiles too. */
+  readonly forks: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -43,9 +49,13 @@ export async function definitionsCommand(
 }
 
 async function carriedOut(options: DefinitionsCommandOptions): Promise<string> {
-  const { rest, book, places, signal } = options;
+  const { rest, book, places, setting, forks, signal } = options;
   const [verb, words] = split(rest);
-  if (verb === "") return definitionsText(await book.current());
+  if (verb === "") {
+    const list = definitionsText(await book.current(), setting);
+    const profiles = forks ? forkProfilesText(await listForkProfiles(places.cwd)) : "";
+    return profiles === "" ? list : `${list}\n\nProfiles of forks:\n${profiles}`;
+  }
   if (!["show", "create", "set"].includes(verb)) {
     throw new UserError(`/agents does not know "${verb}": ${USAGE}`);
   }
@@ -58,7 +68,7 @@ async function carriedOut(options: DefinitionsCommandOptions): Promise<string> {
   if (verb === "show") {
     const found = await book.find(name);
     if ("error" in found) throw new UserError(found.error);
-    return definitionText(found.definition);
+    return definitionText(found.definition, setting);
   }
   const { createDefinition, editableField, setDefinitionField } = await import(
     "./edit_definitions.ts"

@@ -2,15 +2,20 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { DELEGATION } from "../config/testing.ts";
 import { definitionsCommand } from "./definitions_command.ts";
 import { openDefinitionBook } from "./definition_book.ts";
 import { type DefinitionDirs, inDefinitionDirs } from "./testing.ts";
+
+const SETTING = { config: { agents: [], delegation: DELEGATION }, depth: 0 };
+
+const ALL = "bash, read, write, edit, glob, grep, ls, fetch, agent, mcp__*";
 
 const signal = new AbortController().signal;
 
 async function command({ places }: DefinitionDirs, rest: string) {
   const book = await openDefinitionBook(places);
-  return await definitionsCommand({ rest, book, places, signal });
+  return await definitionsCommand({ rest, book, places, setting: SETTING, forks: true, signal });
 }
 
 test("the list has source, tools, model and notes of each definition, and the faults", async () => {
@@ -18,7 +23,7 @@ test("the list has source, tools, model and notes of each definition, and the fa
     const claude = await dirs.define(
       "foreign",
       "home/.claude/agents/f.md",
-      "tools: Read, WebSearch\nmodel: m\n",
+      "tools: Read, WebSearch\nmodel: m\nmaxTurns: 7\nmaxTime: 2m\nbackground: true\n",
     );
     const mine = await dirs.define(
       "mine",
@@ -35,17 +40,29 @@ test("the list has source, tools, model and notes of each definition, and the fa
         "explore - Searches and reads the project to answer a question; changes nothing",
         "  built in; tools: read, glob, grep, ls",
         "foreign - in home/.claude/agents/f.md",
-        `  ${claude} (user, written for Claude Code); tools: read; model: m`,
+        `  ${claude} (user, written for Claude Code); tools: read; model: m; at most 7 model requests; ` +
+        "at most 2 min; in the background",
         '  "tools": mm has no tool like "WebSearch"',
         "general-purpose - Does a task of several steps on its own, with all tools",
-        "  built in; tools: all",
+        `  built in; tools: ${ALL}`,
         "mine - in home/project/.mm/agents/m.md",
-        `  ${mine} (project); tools: all but bash`,
+        `  ${mine} (project); tools: ${ALL.replace("bash, ", "")}`,
         `The definition "${broken}" has no front matter: its first line must be "---", with the keys ` +
         "below it",
         `"${second}" is not used: "${mine}" comes first with the name "Mine"`,
       ].join("\n"),
     );
+  });
+});
+
+test("the list has the profiles of forks", async () => {
+  await inDefinitionDirs(async (dirs) => {
+    const path = await dirs.write(
+      "home/project/.mm/fork-profiles/ro.md",
+      "---\nname: ro\ntools: [read]\n---\n",
+    );
+    const { text } = await command(dirs, "");
+    assert.ok(text.endsWith(`\n\nProfiles of forks:\nro\n  ${path}; tools: read`), text);
   });
 });
 
@@ -63,6 +80,7 @@ test("show has everything about a definition, its prompt included", async () => 
         "some - in home/project/.qwen/agents/s.md",
         `from: ${path} (project, written for Qwen Code)`,
         "tools: read",
+        "here: read",
         "model: m",
         "longest run: 5 model requests, 2 min",
         "in the background: no",

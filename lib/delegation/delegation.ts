@@ -110,8 +110,16 @@ export class Delegation {
     rest: string,
     options: { readonly signal: AbortSignal },
   ): Promise<{ readonly ok: boolean; readonly text: string }> {
-    const { book, places } = this.#options;
-    return definitionsCommand({ rest, book, places, ...options });
+    const { book, places, config, depth } = this.#options;
+    const { forks } = this.offer;
+    return definitionsCommand({
+      rest,
+      book,
+      places,
+      setting: { config, depth },
+      forks,
+      ...options,
+    });
   }
 
   /** Starts a fork of the conversation for a person. */

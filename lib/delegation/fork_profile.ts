@@ -10,7 +10,13 @@ import { readTextFile } from "../config/text_file.ts";
 import { readForkTools } from "./fork_tools.ts";
 
 /** Where profiles are, in this order; the first file of the name counts. */
-const FOLDERS = [".mm", ".qwen"].map((own) => join(own, "fork-profiles"));
+export const PROFILE_FOLDERS: readonly string[] = [".mm", ".qwen"].map((own) =>
+  join(own, "fork-profiles")
+);
+
+/** What a caller does instead: the end of each error about a file. */
+export const WITHOUT_PROFILE =
+  "; leave fork_profile out, or name what the fork may run with fork_tools";
 
 /** Bytes that a file may have. */
 const MAX_BYTES = 64 * 1024;
@@ -59,7 +65,7 @@ export async function readForkProfile(
     };
   }
   const home = await realpath(cwd).catch(() => cwd);
-  for (const folder of FOLDERS) {
+  for (const folder of PROFILE_FOLDERS) {
     const path = join(home, folder, `${name}.md`);
     const read = await readInside(path, join(home, folder));
     if (read.kind === "absent") continue;
@@ -67,17 +73,17 @@ export async function readForkProfile(
     const parts = await partsOf(read.text, name);
     return typeof parts === "string" ? unusable(path, parts) : { profile: { path, ...parts } };
   }
-  const places = FOLDERS.map((folder) => JSON.stringify(join(home, folder, `${name}.md`)));
+  const places = PROFILE_FOLDERS.map((folder) => JSON.stringify(join(home, folder, `${name}.md`)));
   return {
-    error: `There is no fork profile "${name}": neither ${places.join(" nor ")} exists; ` +
-      "leave fork_profile out, or name what the fork may run with fork_tools",
+    error: `There is no fork profile "${name}": neither ${places.join(" nor ")} exists` +
+      WITHOUT_PROFILE,
   };
 }
 
 function unusable(path: string, reason: string): { readonly error: string } {
   return {
-    error: `The fork profile ${JSON.stringify(path)} cannot be used: it ${reason}; leave ` +
-      "fork_profile out, or name what the fork may run with fork_tools",
+    error: `The fork profile ${JSON.stringify(path)} cannot be used: it ${reason}` +
+      WITHOUT_PROFILE,
   };
 }
 
