@@ -128,7 +128,7 @@ test("-check says what works, asks the model and starts every agent once", () =>
     const { code, stdout, stderr } = await p.runMm(["-check"]);
     assert.equal(code, 0, stdout + stderr);
     const lines = stdout.trimEnd().split("\n");
-    assert.equal(lines.length, 9, stdout);
+    assert.equal(lines.length, 10, stdout);
     assert.match(lines[0] ?? "", /^OK +configuration +\/.*agent\.yaml$/);
     assert.match(
       lines[1] ?? "",
@@ -141,6 +141,7 @@ test("-check says what works, asks the model and starts every agent once", () =>
     assert.match(lines[6] ?? "", /^OK +agent bob +.*ready in .*, answered in /);
     assert.match(lines[7] ?? "", /^ +knows all about bob$/);
     assert.match(lines[8] ?? "", /^ +gated calls ask$/);
+    assert.match(lines[9] ?? "", /^OK +subagents +2 definitions: explore, general-purpose$/);
     assert.deepEqual(server.requests.map((r) => r.model).sort(), ["bob", "you", "you"]);
   }));
 
@@ -201,6 +202,15 @@ test("-check with a model server that is not up says so within seconds", () =>
     const { code, stdout } = await p.runMm(["-check"]);
     assert.equal(code, 1);
     assert.match(stdout, /^FAIL +model +.*connection refused/m);
+  }));
+
+test("-check ends with 1 for a definition of a subagent that cannot be used", () =>
+  withProject(async (p) => {
+    await oneAgent(p, always({ text: "ready" }));
+    await p.write(".mm/agents/broken.md", "not one\n");
+    const { code, stdout } = await p.runMm(["-check"]);
+    assert.equal(code, 1, stdout);
+    assert.match(stdout, /^FAIL +definition +The definition ".*broken\.md" has no front matter/m);
   }));
 
 test("-init writes a commented file that loads, and keeps an existing one", () =>

@@ -5,6 +5,7 @@
  */
 import { UserError } from "../base/errors.ts";
 import { checkAgents } from "./check_agents.ts";
+import { checkDefinitions } from "./check_definitions.ts";
 import { checkMcpServers } from "./check_mcp.ts";
 import { checkModelRows } from "./check_model_rows.ts";
 import { type CheckRow, tableText } from "./check_table.ts";
@@ -24,12 +25,13 @@ export async function runCheckMode(context: ModeOptionsOf<"check">): Promise<num
     const { config, cwd } = loaded;
     const detail = config.file ?? "built-in defaults; mm -init writes a file to change them";
     rows.push({ what: "configuration", ok: true, detail });
-    const [model, agents, servers] = await Promise.all([
+    const [model, agents, definitions, servers] = await Promise.all([
       checkModelRows({ io, config, signal: lifetime.signal }),
       checkAgents({ ...context, config, cwd }),
+      checkDefinitions({ io, config, cwd }),
       checkMcpServers({ ...context, config, cwd }),
     ]);
-    rows.push(...model, ...agents, ...servers);
+    rows.push(...model, ...agents, ...definitions, ...servers);
   }
   io.out(tableText(rows, io.terminal.stdoutColor));
   return rows.some((row) => row.ok === false) ? 1 : 0;

@@ -53,10 +53,8 @@ export async function listForkProfiles(cwd: string): Promise<ForkProfiles> {
       faults.push(read.error.slice(0, -WITHOUT_PROFILE.length));
     } else {
       faults.push(
-        `The fork profile ${
-          JSON.stringify(join(cwd, folder, `${name}.md`))
-        } cannot be used: its name ` +
-          "is none of a profile; take letters and digits",
+        `The fork profile ${JSON.stringify(join(cwd, folder, `${name}.md`))} cannot be used: its ` +
+          'name must have 2 to 50 letters, digits, "-" and "_"',
       );
     }
   }

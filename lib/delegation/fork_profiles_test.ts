@@ -32,7 +32,7 @@ test("the profiles are listed with tools and advice, and the files that are none
       `  ${no}; tools: none`,
       "ro - Cite files.",
       `  ${ro}; tools: read, grep`,
-      `The fork profile "${misnamed}" cannot be used: its name is none of a profile; take letters and digits`,
+      `The fork profile "${misnamed}" cannot be used: its name must have 2 to 50 letters, digits, "-" and "_"`,
       `The fork profile "${broken}" cannot be used: it has to say "name: broken", as its file is called`,
       `The fork profile "${second}" is not used: one of .mm/fork-profiles has its name`,
     ]);
