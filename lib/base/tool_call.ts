@@ -63,6 +63,8 @@ export interface ToolCallView {
   readonly locations?: readonly Location[];
   /** Changes of files that the call makes. */
   readonly diffs?: readonly FileDiff[];
+  /** What the arguments leave open, in a few words: "in the background". */
+  readonly note?: string;
   /** The call this one belongs to: an asked agent's call inside `ask_agent`. */
   readonly parentId?: string;
 }

@@ -13,7 +13,7 @@ import {
   strictArguments,
 } from "./agent_arguments.ts";
 import type { AgentDefinition } from "./definition.ts";
-import { DEFAULT_DEFINITION, FORK } from "./definition_name.ts";
+import { DEFAULT_DEFINITION, FORK, nameKey } from "./definition_name.ts";
 
 /** The tool's name. */
 export const AGENT = "agent";
@@ -35,6 +35,8 @@ export interface AgentToolOptions {
   readonly offer: AgentOffer;
   /** Whether a call that does not say runs in the background. */
   readonly backgroundByDefault: boolean;
+  /** Whether every fork runs there, because nobody looks at what comes after the prompt. */
+  readonly headless: boolean;
   /** The definitions that are described; fixed for the conversation. */
   readonly definitions: readonly AgentDefinition[];
   readonly launch: (args: AgentArguments, context: ToolContext) => Promise<ToolResult>;
@@ -50,8 +52,11 @@ export function agentTool(options: AgentToolOptions): Tool {
     parallel: true,
     description: descriptionOf(options),
     schema: agentSchema(offer),
-    preview: ({ description, subagent_type }) => ({
+    preview: ({ description, subagent_type, ...more }) => ({
       title: oneLine(`${subagent_type ?? DEFAULT_DEFINITION}: ${description}`, TITLE_LENGTH),
+      ...(offer.background
+        ? { note: noteOf({ ...more, type: subagent_type ?? DEFAULT_DEFINITION }, options) }
+        : {}),
     }),
     run: (input, context) => launch(input as AgentArguments, context),
   });
@@ -73,6 +78,23 @@ export function agentTool(options: AgentToolOptions): Tool {
       };
     },
   } as Tool;
+}
+
+/** Says whether a call runs in the background, as far as it can be said before it begins. */
+function noteOf(
+  call: {
+    readonly type: string;
+    readonly run_in_background?: unknown;
+    readonly working_dir?: unknown;
+  },
+  { definitions, backgroundByDefault, headless }: AgentToolOptions,
+): string {
+  const type = nameKey(call.type);
+  const definition = definitions.find(({ name }) => nameKey(name) === type);
+  const said = typeof call.run_in_background === "boolean" ? call.run_in_background : undefined;
+  const wanted = said ?? definition?.background ?? backgroundByDefault;
+  const background = call.working_dir === undefined && (wanted || (type === FORK && headless));
+  return background ? "in the background" : "waited for";
 }
 
 function descriptionOf(options: AgentToolOptions): string {

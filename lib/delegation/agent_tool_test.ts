@@ -34,6 +34,7 @@ function toolOf(options: Partial<AgentToolOptions> = {}): Tool {
   return agentTool({
     offer: { background: true, forks: true, worktrees: true },
     backgroundByDefault: true,
+    headless: false,
     definitions: [...BUILTIN_DEFINITIONS, REVIEWER],
     launch: nothing,
     ...options,
@@ -49,6 +50,28 @@ test("the tools of delegation take fewer tokens than their budget, with three de
   assert.equal(family.length, 5);
   const tokens = family.map(declared).join(",").length / TOKEN;
   assert.ok(tokens < BUDGET, `${tokens} tokens`);
+});
+
+test("the preview says whether the run is waited for or in the background", async () => {
+  const slow = { ...definition("slow", "d"), background: true };
+  const note = async (args: object, options: Partial<AgentToolOptions> = {}) => {
+    const tool = toolOf({ definitions: [slow, REVIEWER], ...options });
+    const parsed = tool.parse({ description: "d", prompt: "p", ...args });
+    assert.ok("input" in parsed, JSON.stringify(parsed));
+    return (await tool.preview(parsed.input, { cwd: "/" } as Parameters<Tool["preview"]>[1])).note;
+  };
+  const waits = { backgroundByDefault: false };
+  assert.equal(await note({}), "in the background");
+  assert.equal(await note({}, waits), "waited for");
+  assert.equal(await note({ run_in_background: false }), "waited for");
+  assert.equal(await note({ run_in_background: true }, waits), "in the background");
+  assert.equal(await note({ subagent_type: "SLOW" }, waits), "in the background");
+  assert.equal(await note({ subagent_type: "code-reviewer", working_dir: "/w" }), "waited for");
+  const forked = { subagent_type: "fork", run_in_background: false };
+  assert.equal(await note(forked), "waited for");
+  assert.equal(await note(forked, { headless: true }), "in the background");
+  const none = { offer: { background: false, forks: true, worktrees: true } };
+  assert.equal(await note({}, none), undefined);
 });
 
 test("the description names each definition with one line, and the fork", () => {
@@ -135,6 +158,7 @@ test("the call starts what its arguments say, and its title names who works", as
   const view = { cwd: "/", files: {} as ToolContext["files"] };
   assert.deepEqual(await tool.preview(parsed.input, view), {
     title: "general-purpose: Find the tests",
+    note: "in the background",
   });
   const context = { signal: new AbortController().signal, maxOutput: 100 } as ToolContext;
   assert.deepEqual(await tool.run(parsed.input, context), { ok: true, text: "done" });

@@ -88,6 +88,7 @@ export class Delegation {
     const agent = agentTool({
       offer: this.offer,
       backgroundByDefault: config.delegation.background === true,
+      headless: this.#options.headless,
       definitions: this.#options.book.offered,
       launch: (args, context) => this.#launcher.launch(args, context),
     });

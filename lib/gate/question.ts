@@ -15,6 +15,8 @@ export interface PermissionQuestion {
   readonly cwd: string;
   /** The run in the background that wants to run it: it can ask at any time, also between prompts. */
   readonly taskId?: string;
+  /** What that run is about, in a few words. */
+  readonly taskDescription?: string;
   /**
    * The rule that wants a person for each such call, whatever yolo and rules that allow say: the
    * beginning of a sentence. Absent where the call would run if it were allowed.

@@ -164,9 +164,11 @@ export class Host implements SessionHost {
       askPermission: async (question, asking) => {
         const { taskId } = question;
         if (taskId === undefined) return await options.askPermission(question, asking);
+        const taskDescription = delegation?.runs.get(taskId)?.description;
+        const asked = taskDescription === undefined ? question : { ...question, taskDescription };
         return await delegation?.whileParked(
           taskId,
-          () => options.askPermission(question, asking),
+          () => options.askPermission(asked, asking),
         ) ?? { kind: "unavailable", reason: "nothing runs in the background here" };
       },
     });

@@ -50,6 +50,8 @@ export interface ToolPreview {
   readonly locations?: readonly Location[];
   /** The change of `write` and `edit`, before it is made. */
   readonly diffs?: readonly FileDiff[];
+  /** What the arguments leave open, in a few words. */
+  readonly note?: string;
 }
 
 /** The result of a call. */
