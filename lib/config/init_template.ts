@@ -52,7 +52,8 @@ ${contextWindow === undefined ? "#contextWindow: 32768" : `contextWindow: ${cont
 #system: You are a careful engineer. Answer in short sentences.
 
 # What it can do. No list: all built-in tools.
-#tools: [bash, read, write, edit, glob, grep, ls, fetch, todo, ask_user, ask_agent, agent]
+#tools: [bash, read, write, edit, glob, grep, ls, fetch, todo, ask_user, ask_agent, agent,
+#  list_agents, send_message, wait_agent, task_stop]
 # true: commands and edits run without a question.
 #yolo: false
 # Rules: tool, tool(pattern), agent/tool(pattern). deny wins over ask, ask over yolo.

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { initTemplate } from "./init_template.ts";
 import { AGENT_FILE_KEYS } from "./schema.ts";
+import { TOOL_NAMES } from "./tool_names.ts";
 import { DELEGATION, inTestDir, NO_HOOKS } from "./testing.ts";
 
 /** A key that is commented out, with the lines below it that belong to it. */
@@ -67,6 +68,8 @@ test("each key that initTemplate comments out can be made active", async () => {
     const config = await dir.load(options);
     assert.deepEqual(config.agents.map(({ name }) => name), ["bob", "other"]);
     assert.equal(config.maxTurns, 100);
+    // "All built-in tools", as the line above says.
+    assert.deepEqual(config.tools, TOOL_NAMES);
   });
 });
 

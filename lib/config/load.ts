@@ -10,6 +10,7 @@ import { buildConfig } from "./build.ts";
 import { misfits } from "./cross_check.ts";
 import { discover } from "./discover.ts";
 import { checkFile, defaultValues } from "./file_values.ts";
+import { lostTools } from "./lost_tools.ts";
 import { type FlagOverrides, readOverrides } from "./overrides.ts";
 import { type KeyPath, type Problem, problemAt, problemsError } from "./problems.ts";
 import type { AgentFile, AgentFileKey } from "./schema.ts";
@@ -82,7 +83,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<AgentConfi
     },
   });
   if (problems.length > 0) throw problemsError(problems, clean);
-  for (const warning of [...overrides.warnings, ...kept.warnings]) options.onWarning?.(warning);
+  const warnings = [...overrides.warnings, ...kept.warnings, ...lostTools(config)];
+  for (const warning of warnings) options.onWarning?.(warning);
   if (found === undefined) return config;
   return { ...config, fileDigest: createHash("sha256").update(found.text).digest("hex") };
 }
