@@ -82,7 +82,7 @@ function statuses(listed: string): (string | undefined)[] {
   return listed.split("\n").map((line) => line.split(" | ")[2]);
 }
 
-test("a run whose directory is gone, and one that was never begun, cannot go on", () =>
+test("a run whose directory is gone cannot go on, and neither can one that was never begun", () =>
   withStage([always({ hang: true })], async (stage) => {
     const { p } = stage;
     await stage.start("First");
@@ -96,7 +96,7 @@ test("a run whose directory is gone, and one that was never begun, cannot go on"
     const [listed = ""] = await stage.call(list());
     const [first = "", second = ""] = listed.split("\n");
     assert.match(first, /resume_blocked_reason: its directory is gone/u);
-    assert.match(second, /resume_blocked_reason: nothing of its conversation was saved/u);
+    assert.match(second, /resume_blocked_reason: its directory is gone/u);
     assert.ok(second.startsWith(queued), listed);
   }, { agents: { maxParallel: 1 } }));
 

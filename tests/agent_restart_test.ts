@@ -13,7 +13,7 @@ import {
   withStage,
 } from "./support/agent_stage.ts";
 import { bash, delegate } from "./support/agents.ts";
-import { always, onUser } from "./support/model_server.ts";
+import { always, onTool, onUser } from "./support/model_server.ts";
 import { withProject } from "./support/project.ts";
 import { conversationFiles, savedFiles } from "./support/saved_files.ts";
 
@@ -133,6 +133,34 @@ test("a run goes on at the address that the model server has now", () =>
     }
   }));
 
+test("runs that were killed in the queue begin when they are told something, with their task before it", () =>
+  withStage([
+    onUser("Go on", { text: "Looked." }),
+    onTool("Go on", { text: "Looked as a fork." }),
+    always({ hang: true }),
+  ], async (stage) => {
+    await stage.start("Hang");
+    await stage.asked("Hang");
+    const queued = await stage.start("Look around");
+    const fork = await stage.start("Look back", { subagent_type: "fork" });
+    await stage.kill();
+    await stage.open();
+    const lines = await listed(stage);
+    for (const id of [queued, fork]) {
+      assert.match(lines.get(id) ?? "", / \| paused \| takes messages \| /u);
+    }
+    const ends = await stage.finish(send(queued, "Go on"), send(fork, "Go on"));
+    assert.deepEqual(
+      new Map(ends.map(({ id, round, result }) => [id, `${round} ${result}`])),
+      new Map([[queued, "1 Looked."], [fork, "1 Looked as a fork."]]),
+    );
+    const [, ...begun] = stage.theirs;
+    const firsts = begun.map(({ last }) => last.text).sort();
+    assert.match(firsts.join("\n"), /Task:\nLook back\n\n/u);
+    assert.equal(firsts.find((text) => text.startsWith("Look")), `Look around\n\n${FROM}Go on`);
+    assert.equal(begun.length, 2);
+  }, { agents: { maxParallel: 1 } }));
+
 test("two messages to a paused run resume it once, and are read in order", () => {
   const go = Promise.withResolvers<void>();
   return withStage([
@@ -230,7 +258,8 @@ test("-continue and /resume start nothing, and remind the model once, whatever c
     assert.deepEqual(await typed(["-continue"], ["/tasks", "/status", "/ask-nobody"]), [1, 0]);
     const [conversation] = await conversationFiles(p);
     const beginning = conversation?.name.slice(0, 8);
-    assert.deepEqual(await typed([], [`/resume ${beginning}`, "/tasks"]), [1, 0]);
+    // The model knows it by now: nothing else was paused since.
+    assert.deepEqual(await typed([], [`/resume ${beginning}`, "/tasks"]), [0, 0]);
     assert.equal(stage.theirs.length, 1);
   }));
 

@@ -43,9 +43,11 @@ export async function blockedReason(run: Run, setup: BlockedSetup): Promise<stri
   if (run.resident !== undefined && await setup.children.runs(childKeyOf(target, setup.cwd))) {
     return undefined;
   }
-  return run.sessionId !== undefined && await setup.kept(run.sessionId)
-    ? undefined
-    : "nothing of its conversation was saved; start another one";
+  // One that did not begin needs what it begins with: a fork its copy, any other its task alone.
+  const begins = run.state === "paused" && run.task !== undefined;
+  const sessionId = begins && target.kind === "fork" ? target.sessionId : run.sessionId;
+  if (sessionId === undefined ? begins : await setup.kept(sessionId)) return undefined;
+  return "nothing of its conversation was saved; start another one";
 }
 
 /** Says whether a directory is there. */

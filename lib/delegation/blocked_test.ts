@@ -120,3 +120,18 @@ test("a run whose call was cut short takes messages while its process has the co
   assert.equal(await blockedReason(run, setupOf({ children, kept })), undefined);
   assert.match(await blockedReason(run, setupOf({ kept })) ?? "", /nothing of its conversation/u);
 });
+
+test("a paused run that has not begun takes messages where what it begins with is kept", async () => {
+  const kept = (id: string) => Promise.resolve(id === "copy");
+  const begins = { state: "paused", task: "Find it", sessionId: undefined } as const;
+  assert.equal(await blockedReason(runOf(begins), setupOf({ kept })), undefined);
+  const fork = (sessionId: string): RunTarget => ({
+    kind: "fork",
+    sessionId,
+    opening: { system: "", tools: [] },
+  });
+  const of = (id: string) =>
+    blockedReason(runOf({ ...begins, target: fork(id) }), setupOf({ kept }));
+  assert.equal(await of("copy"), undefined);
+  assert.match(await of("gone") ?? "", /^nothing of its conversation was saved/u);
+});

@@ -137,6 +137,7 @@ export class Delegation {
    */
   news(): string {
     const reminder = this.#remind ? [REMINDER] : [];
+    if (this.#remind) this.runs.reminded();
     this.#remind = false;
     const ends = this.runs.tellAll();
     const told = ends.length === 0 ? [] : [notificationText(ends, { remaining: this.runs.active })];
@@ -190,7 +191,8 @@ export class Delegation {
     const { book, setup, forkSource } = this.#options;
     const runs = await restoreRuns({ path, book, pool: setup.pool, source: forkSource });
     this.runs.restore(runs);
-    this.#remind = this.offer.background && runs.length > 0;
+    // Once for what an mm left behind, not again in each mm that goes on.
+    this.#remind = this.offer.background && this.runs.unreminded;
     return runs.filter((run) => run.state === "paused");
   }
 

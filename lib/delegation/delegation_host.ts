@@ -137,6 +137,7 @@ export class DelegationHost {
       records: stateDir === undefined ? undefined : new RunRecords({
         path: session.recordPath,
         redact,
+        maxTask: config.maxOutput,
         onTrouble: () => warn("What subagents run in the background is not saved from here on"),
       }),
       setup: {

@@ -36,12 +36,20 @@ export async function restoreRuns(options: RestoreOptions): Promise<Run[]> {
       worktree: run.worktree,
       background: true,
       state: ended ? "ended" : "paused",
-      rounds: run.rounds,
+      // One that did not begin has its first round before it.
+      rounds: hasTask(run) ? 0 : run.rounds,
       sessionId: run.session,
+      ...(hasTask(run) ? { task: run.task } : {}),
+      reminded: run.reminded ?? false,
       untold: run.untold,
       ...(ended ? { status: run.status } : {}),
     });
   }));
+}
+
+/** Whether a run did not begin yet and can. */
+function hasTask({ state, task, session }: SavedRun): boolean {
+  return state !== "ended" && task !== undefined && session === undefined;
 }
 
 /** As while mm runs: of those that ended, and whose ends were told, the last ones. */
@@ -64,12 +72,18 @@ function remembered(find: DefinitionBook["find"]): DefinitionBook["find"] {
 async function targetOf(run: SavedRun, options: TargetOptions): Promise<RunTarget> {
   const { agent } = run;
   const gone = (reason: string): RunTarget => ({ kind: "gone", agent, reason });
-  if (run.session === undefined) return gone("nothing of its conversation was saved");
+  if (run.session === undefined && !hasTask(run)) {
+    return gone("nothing of its conversation was saved");
+  }
   switch (run.kind) {
     case "entry":
       return gone("the conversation of an asked agent ends with the mm that asked it");
     case "fork": {
-      const { allow, session: sessionId } = run;
+      const { allow } = run;
+      const begins = hasTask(run);
+      const sessionId = begins ? run.copy : run.session;
+      if (sessionId === undefined) return gone("nothing of its conversation was saved");
+      const callId = begins ? run.callId : undefined;
       const { source } = options;
       return {
         kind: "fork",
@@ -77,7 +91,12 @@ async function targetOf(run: SavedRun, options: TargetOptions): Promise<RunTarge
         // As they are when it goes on: the tools of MCP servers are not there at once.
         get opening() {
           const { system, tools } = source();
-          return { system, tools, ...(allow === undefined ? {} : { allow }) };
+          return {
+            system,
+            tools,
+            ...(allow === undefined ? {} : { allow }),
+            ...(callId === undefined ? {} : { callId }),
+          };
         },
       };
     }

@@ -156,3 +156,32 @@ test("a run that saved nothing, and one of an asked agent, are shown and cannot 
       reason: "the conversation of an asked agent ends with the mm that asked it",
     });
   }));
+
+test("a run that was killed before it began has its task and its first round before it", () =>
+  inDefinitionDirs(async (dirs) => {
+    const { session: _, ...without } = record(1, {
+      state: "queued",
+      task: "Find it",
+      reminded: true,
+    });
+    const [run, fork, torn] = await restored(dirs, [
+      without,
+      {
+        ...without,
+        id: "task-000002",
+        kind: "fork",
+        agent: "fork",
+        copy: "copy",
+        callId: "call-1",
+      },
+      { ...without, id: "task-000003", kind: "fork", agent: "fork" },
+    ]);
+    assert.deepEqual([run?.target.kind, run?.task, run?.rounds], ["definition", "Find it", 0]);
+    assert.deepEqual([run?.state, run?.reminded, fork?.reminded], ["paused", true, true]);
+    assert.deepEqual(fork?.target, {
+      kind: "fork",
+      sessionId: "copy",
+      opening: { system: SYSTEM, tools: TOOLS, callId: "call-1" },
+    });
+    assert.equal(torn?.target.kind, "gone");
+  }));

@@ -66,6 +66,10 @@ export interface RunOptions {
   readonly untold?: readonly Notification[];
   /** How its last round ended, in a word, for one that is restored. */
   readonly status?: string | undefined;
+  /** What it is to be told first, where it has not begun. */
+  readonly task?: string | undefined;
+  /** Whether the model was told that it is there to be gone on with, for one that is restored. */
+  readonly reminded?: boolean;
 }
 
 /** One run. The registry changes it; everybody else reads. */
@@ -94,6 +98,10 @@ export class Run {
   resident: ResidentSession | undefined;
   /** Messages that wait for the next prompt. */
   readonly messages: string[] = [];
+  /** What it is to be told first; absent once there is a session that was told. */
+  task: string | undefined;
+  /** Whether the model was told, in an mm of before or this one, that it is there to be gone on with. */
+  reminded: boolean;
   /** When this state began: milliseconds as `performance.now()` counts them; absent where an mm before had it. */
   since: number | undefined;
   /** Ends the round under way. */
@@ -115,6 +123,8 @@ export class Run {
     this.sessionId = options.sessionId;
     this.untold = [...options.untold ?? []];
     this.#status = options.status;
+    this.task = options.task;
+    this.reminded = options.reminded ?? false;
   }
 
   /** Who carries it out: `explore`, `fork`, `bob`. */

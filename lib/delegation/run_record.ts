@@ -36,6 +36,10 @@ const record = z.object({
   status: z.string(),
   rounds: z.number().int().nonnegative(),
   session: z.string().optional(),
+  task: z.string().optional(),
+  copy: z.string().optional(),
+  callId: z.string().optional(),
+  reminded: z.boolean().optional(),
   allow: z.array(z.string()).optional(),
   worktree: z.object({
     path: z.string(),
@@ -59,6 +63,8 @@ export interface RunRecordsOptions {
   readonly path: () => string | undefined;
   /** Takes out secrets of what is written. */
   readonly redact: (text: string) => string;
+  /** UTF-16 units of the longest task that is kept: a part of one would be another one. */
+  readonly maxTask: number;
   /** Told once that nothing more can be saved, with the reason. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -77,13 +83,15 @@ export class RunRecords {
 
   /** Saves where a run stands. Never throws. */
   save(run: Run): void {
-    const { path, redact, onTrouble } = this.#options;
+    const { path, onTrouble } = this.#options;
     try {
       const file = path();
       if (file === undefined) return;
       // On one line, in one write: what a crash tears is the last line only, and no later one.
       const before = file === this.#file ? "" : "\n";
-      appendFileSync(file, `${before}${JSON.stringify(savedRun(run, redact))}\n`, { mode: 0o600 });
+      appendFileSync(file, `${before}${JSON.stringify(savedRun(run, this.#options))}\n`, {
+        mode: 0o600,
+      });
       this.#file = file;
     } catch (error) {
       // A part of the line may be there: the next one begins a line of its own.
@@ -112,7 +120,10 @@ export async function readRunRecords(path: string): Promise<SavedRun[]> {
 }
 
 /** Secrets stand in what models wrote. A path stays what it is, or nothing could go on there. */
-function savedRun(run: Run, redact: (text: string) => string): SavedRun {
+function savedRun(
+  run: Run,
+  { redact, maxTask }: Pick<RunRecordsOptions, "redact" | "maxTask">,
+): SavedRun {
   const { id, target, agent, cwd, state, status, rounds, sessionId, worktree } = run;
   const allow = target.kind === "fork" ? target.opening.allow : undefined;
   return {
@@ -125,6 +136,8 @@ function savedRun(run: Run, redact: (text: string) => string): SavedRun {
     status,
     rounds,
     ...(sessionId === undefined ? {} : { session: sessionId }),
+    ...(run.reminded ? { reminded: true } : {}),
+    ...taskOf(run, { redact, maxTask }),
     ...(allow === undefined ? {} : { allow: [...allow] }),
     ...(worktree === undefined ? {} : { worktree }),
     untold: run.untold.map((one) => ({
@@ -132,6 +145,22 @@ function savedRun(run: Run, redact: (text: string) => string): SavedRun {
       description: redact(one.description),
       result: redact(one.result),
     })),
+  };
+}
+
+/** What a run that has not begun needs to begin later; nothing for every other one. */
+function taskOf(
+  { target, task, state, sessionId }: Run,
+  { redact, maxTask }: Pick<RunRecordsOptions, "redact" | "maxTask">,
+): Pick<SavedRun, "task" | "copy" | "callId"> {
+  const begins = state !== "ended" && sessionId === undefined;
+  if (!begins || task === undefined || task.length > maxTask) return {};
+  if (target.kind !== "fork") return { task: redact(task) };
+  const { callId } = target.opening;
+  return {
+    task: redact(task),
+    copy: target.sessionId,
+    ...(callId === undefined ? {} : { callId }),
   };
 }
 

@@ -42,6 +42,7 @@ function recordsAt(path: string): Pick<Setup, "records" | "troubles"> {
   const records = new RunRecords({
     path: () => path,
     redact: redactor(["very-secret-word"]),
+    maxTask: 40,
     onTrouble: (error) => troubles.push(error),
   });
   return { records, troubles };
@@ -177,6 +178,7 @@ test("what cannot be saved is told once, and no run fails by it", () => {
   const records = new RunRecords({
     path: () => join(tmpdir(), "mm-no-such-folder", "agents.jsonl"),
     redact: (text) => text,
+    maxTask: 40,
     onTrouble: (error) => troubles.push(error),
   });
   records.save(runOf("task-000001"));
@@ -188,7 +190,34 @@ test("a conversation that is not saved keeps nothing", () => {
   const records = new RunRecords({
     path: () => undefined,
     redact: () => assert.fail("nothing is written"),
+    maxTask: 40,
     onTrouble: () => assert.fail("that is no trouble"),
   });
   records.save(runOf("task-000001"));
 });
+
+test("the task of a run that has not begun is kept whole or not at all, without secrets", () =>
+  withRecords(async ({ path, records }) => {
+    const copy = {
+      kind: "fork",
+      sessionId: "copy",
+      opening: { system: "", tools: [], callId: "call-1" },
+    } as const;
+    const run = runOf("task-000001", { task: "Use very-secret-word" });
+    records.save(run);
+    records.save(runOf("task-000002", { task: "Look", target: copy }));
+    records.save(runOf("task-000003", { task: "x".repeat(41) }));
+    records.save(runOf("task-000004", { task: "Over", state: "ended" }));
+    const saved = await readRunRecords(path);
+    assert.deepEqual(saved.map(({ task, copy, callId }) => [task, copy, callId]), [
+      ["Use [secret]", undefined, undefined],
+      ["Look", "copy", "call-1"],
+      [undefined, undefined, undefined],
+      [undefined, undefined, undefined],
+    ]);
+    // It has begun: what it was told is in its own conversation.
+    run.sessionId = "s-1";
+    records.save(run);
+    const [begun] = await readRunRecords(path);
+    assert.deepEqual([begun?.session, begun?.task], ["s-1", undefined]);
+  }));

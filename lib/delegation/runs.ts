@@ -121,9 +121,16 @@ export class Runs {
 
   /** Starts a run in the background; returns at once. */
   start(start: StartRun): Run {
-    const run = new Run({ ...start, id: newRunId(), background: true });
+    const { target, prompt: task } = start;
+    const run = new Run({
+      ...start,
+      id: newRunId(),
+      background: true,
+      // An asked agent goes on as long as its process, or not at all.
+      ...(target.kind === "entry" ? {} : { task }),
+    });
     this.#runs.set(run.id, run);
-    this.#begin(run, start.prompt);
+    this.#begin(run, task);
     return run;
   }
 
@@ -135,7 +142,23 @@ export class Runs {
 
   /** Goes on with a run that ended or was paused; `prompt` is what it is told. */
   goOn(run: Run, prompt: string): void {
-    this.#begin(run, prompt);
+    // What did not begin has its task still before it.
+    if (run.task !== undefined) run.task += `\n\n${prompt}`;
+    this.#begin(run, run.task ?? prompt);
+  }
+
+  /** Whether the model was not told yet of a run that is there to be gone on with. */
+  get unreminded(): boolean {
+    return this.list.some((run) => !run.active && !run.reminded);
+  }
+
+  /** Notes that the model was told which runs are there to be gone on with. */
+  reminded(): void {
+    for (const run of this.list) {
+      if (run.active || run.reminded) continue;
+      run.reminded = true;
+      this.#options.records?.save(run);
+    }
   }
 
   /** Notes that a run waits for a person, or does no longer. */
@@ -213,6 +236,7 @@ export class Runs {
   #begin(run: Run, prompt: string): void {
     run.rounds++;
     run.cutShort = false;
+    run.reminded = false;
     run.result = undefined;
     run.finishing = false;
     run.state = "queued";
@@ -262,7 +286,10 @@ export class Runs {
         this.#options.records?.save(run);
       },
       // From now on it can go on where it was saved.
-      onOpened: () => this.#options.records?.save(run),
+      onOpened: () => {
+        run.task = undefined;
+        this.#options.records?.save(run);
+      },
       onWarning: this.#options.warn,
     });
   }

@@ -4,7 +4,7 @@ import { Gate } from "../gate/gate.ts";
 import type { PermissionAnswer } from "../gate/question.ts";
 import { BUILTIN_DEFINITIONS } from "./builtin_definitions.ts";
 import { MAX_ACTIVITY, MAX_KEPT_RUNS } from "./delegation_limits.ts";
-import type { Run } from "./run.ts";
+import { Run } from "./run.ts";
 import type { RunsOptions } from "./runs.ts";
 import { type RunsStage, runsStage, says, TARGET, working } from "./runs_testing.ts";
 
@@ -215,4 +215,40 @@ test("while a person is asked, neither the longest time of a run nor its seconds
   const [told] = stage.runs.tell(run);
   assert.deepEqual([told?.status, told?.result], ["completed", "It was allow_once."]);
   assert.ok(told !== undefined && told.durationMs < 1000, `${told?.durationMs} ms`);
+});
+
+test("a run that has not begun begins with its task and what it is told; the model is reminded of it once", async () => {
+  const prompts: string[] = [];
+  const saved: [string, boolean][] = [];
+  const { runs } = runsStage((text, options) => {
+    prompts.push(text);
+    return says("Done.")(text, options);
+  }, {
+    records: {
+      save: ({ state, reminded }: Run) => void saved.push([state, reminded]),
+    } as unknown as NonNullable<RunsOptions["records"]>,
+  });
+  const run = new Run({
+    id: "task-000001",
+    target: TARGET,
+    description: "A task",
+    cwd: "/",
+    background: true,
+    state: "paused",
+    task: "Find it",
+  });
+  runs.restore([run]);
+  assert.ok(runs.unreminded);
+  runs.reminded();
+  runs.reminded();
+  assert.deepEqual(saved, [["paused", true]]);
+  assert.ok(!runs.unreminded);
+  runs.goOn(run, "Hurry");
+  await runs.ended(run, NEVER);
+  assert.deepEqual(prompts, ["Find it\n\nHurry"]);
+  assert.deepEqual(runs.tell(run).map(({ round, result }) => [round, result]), [[1, "Done."]]);
+  assert.ok(runs.unreminded, "an mm that goes on has something new to tell");
+  runs.goOn(run, "More");
+  await runs.ended(run, NEVER);
+  assert.equal(prompts[1], "More");
 });
