@@ -6,7 +6,7 @@
 import type { AskPermission, PermissionAnswer, PermissionQuestion } from "../gate/question.ts";
 import type { LineInput } from "./line_input.ts";
 import type { Paint } from "./paint.ts";
-import { ANSWER_PROMPT, questionText, readAnswer } from "./permission_text.ts";
+import { answerPrompt, questionText, readAnswer } from "./permission_text.ts";
 import type { Renderer } from "./render.ts";
 import { safeText } from "./safe_text.ts";
 
@@ -51,7 +51,7 @@ async function ask(
     renderer.lines(questionText(question, paint));
     if ((question.call.diffs ?? []).length > 0) renderer.changeShown(question.call.id);
     for (;;) {
-      const line = await input.next({ prompt: ANSWER_PROMPT, fresh: true, signal });
+      const line = await input.next({ prompt: answerPrompt(question), fresh: true, signal });
       renderer.lineTyped();
       if (line === null) {
         renderer.lines("");

@@ -14,18 +14,34 @@ import { visibleText } from "./safe_text.ts";
 /** Columns the title takes at most; what it says is repeated whole where it is longer. */
 const TITLE_WIDTH = 200;
 
-/** What is typed to answer, shown as the prompt. */
-export const ANSWER_PROMPT = "  y once, s this session, n reject, never for this session > ";
+/** UTF-16 units of a tool's name in the prompt. */
+const NAME_WIDTH = 60;
+
+/**
+ * Returns what is typed to answer, shown as the prompt. Leave for the session is for every call of that
+ * name, whatever else it does, which the question itself does not show.
+ */
+export function answerPrompt({ call, mustAsk }: PermissionQuestion): string {
+  const calls = `call of ${visibleText(oneLine(call.name, NAME_WIDTH))}`;
+  const session = mustAsk === undefined ? `every ${calls}` : `any other ${calls} too,`;
+  return `  y once, s ${session} this session, n reject, never for this session > `;
+}
 
 /** Returns the question in whole lines, without the final newline. */
 export function questionText(question: PermissionQuestion, paint: Paint): string {
-  const { call, cwd, taskId } = question;
+  const { call, cwd, taskId, taskDescription, mustAsk } = question;
   // A run in the background asks at any time, when nobody has it in mind.
-  const task = taskId === undefined ? "" : `, in the background: ${taskId}`;
+  const about = taskDescription === undefined
+    ? ""
+    : ` "${visibleText(oneLine(taskDescription, TITLE_WIDTH))}"`;
+  const task = taskId === undefined ? "" : `, in the background: ${taskId}${about}`;
   const title = oneLine(call.title, TITLE_WIDTH);
   const head = `🔐 ${paint.bold(visibleText(oneLine(call.name, TITLE_WIDTH)))}: ` +
     `${visibleText(title)} ${paint.dim(`(in ${visibleText(oneLine(cwd, 400))}${task})`)}`;
-  return [head, ...details(call, title, question, paint)].join("\n");
+  const rule = mustAsk === undefined
+    ? []
+    : [paint.dim(`  asked each time: ${visibleText(oneLine(mustAsk, 400))} wants a person`)];
+  return [head, ...details(call, title, question, paint), ...rule].join("\n");
 }
 
 /** Returns the answer that a typed line gives, or `undefined` when it gives none. */
@@ -61,10 +77,28 @@ function details(
   if (typeof input !== "object" || input === null) {
     return input === undefined || input === "" ? [] : block("input", input);
   }
-  return Object.entries(input).flatMap(([key, value]) =>
+  const note = call.note === undefined ? [] : [`  ${visibleText(call.note)}`];
+  const shown = Object.entries(input).flatMap(([key, value]) =>
     // A value that the head shows whole is not repeated.
-    value === undefined || value === title ? [] : block(key, value)
+    value === undefined || value === title || isSaid(key, input, call)
+      ? []
+      : [[key, value] as const]
   );
+  // What may be long comes last: the task of a subagent hides nothing that way.
+  const sorted = [
+    ...shown.filter(([key]) => key !== "prompt"),
+    ...shown.filter(([key]) => key === "prompt"),
+  ];
+  return [...note, ...sorted.flatMap(([key, value]) => block(key, value))];
+}
+
+/** Whether the head and the note of a call of `agent` say an argument. */
+function isSaid(key: string, input: object, call: ToolCallView): boolean {
+  if (call.name !== "agent" && !call.name.endsWith("/agent")) return false;
+  if (key === "run_in_background") return call.note !== undefined;
+  const { subagent_type: type, description } = input as Record<string, unknown>;
+  return (key === "subagent_type" || key === "description") &&
+    oneLine(call.title, TITLE_WIDTH) === `${type}: ${description}`;
 }
 
 function block(key: string, value: unknown): string[] {

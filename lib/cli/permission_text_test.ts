@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ToolCallView } from "../base/tool_call.ts";
 import { createPaint } from "./paint.ts";
-import { questionText, readAnswer } from "./permission_text.ts";
+import { answerPrompt, questionText, readAnswer } from "./permission_text.ts";
 
 function question(over: Partial<ToolCallView>): string {
   const call: ToolCallView = {
@@ -40,6 +40,68 @@ test("questionText() shows the whole change instead of the arguments", () => {
     diffs: [{ path: "/work/a.ts", oldText: "one\n", newText: "two\n" }],
   });
   assert.equal(text, "🔐 bob/edit: a.ts (in /work)\n  a.ts\n  @@ -1,1 +1,1 @@\n  -one\n  +two");
+});
+
+const LAUNCH = {
+  name: "agent",
+  title: "explore: Find the retry",
+  kind: "other",
+  note: "in the background",
+  input: {
+    prompt: "Look.\nReport.",
+    run_in_background: true,
+    isolation: "worktree",
+    description: "Find the retry",
+    subagent_type: "explore",
+  },
+} as const;
+
+test("questionText() shows a call of agent without repeating: where it runs, and its task last", () => {
+  assert.equal(
+    question(LAUNCH),
+    "🔐 agent: explore: Find the retry (in /work)\n  in the background\n  isolation: worktree\n" +
+      "  prompt:\n    Look.\n    Report.",
+  );
+  // What the title cuts off is shown.
+  const description = "d".repeat(300);
+  const cut = question({
+    ...LAUNCH,
+    title: `explore: ${"d".repeat(150)}…`,
+    input: { ...LAUNCH.input, description },
+  });
+  assert.ok(cut.includes(`\n  description: ${description}\n`), cut);
+  // Of any other tool these are arguments like others.
+  assert.match(question({ ...LAUNCH, name: "mcp__x__y" }), /description: Find the retry/u);
+});
+
+test("questionText() says what a run in the background is about, and which rule asks each time", () => {
+  const call = { id: "1", name: "bob/bash", title: "ls", kind: "execute", input: {} } as const;
+  const text = questionText({
+    call,
+    agent: "bob",
+    cwd: "/work",
+    taskId: "task-1f09ab",
+    taskDescription: "Find\x1b it",
+    mustAsk: 'the rule "bash" of permissions.ask',
+  }, createPaint(false));
+  assert.equal(
+    text,
+    '🔐 bob/bash: ls (in /work, in the background: task-1f09ab "Find\\x1b it")\n' +
+      '  asked each time: the rule "bash" of permissions.ask wants a person',
+  );
+});
+
+test("answerPrompt() says what leave for the session is for", () => {
+  const call = { id: "1", name: "bob/bash", title: "ls", kind: "execute", input: {} } as const;
+  const asked = { call, agent: "bob", cwd: "/work" };
+  assert.equal(
+    answerPrompt(asked),
+    "  y once, s every call of bob/bash this session, n reject, never for this session > ",
+  );
+  assert.match(
+    answerPrompt({ ...asked, mustAsk: "a rule" }),
+    /s any other call of bob\/bash too,/u,
+  );
 });
 
 test("questionText() writes control characters and direction marks out", () => {
