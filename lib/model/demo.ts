@@ -97,8 +97,8 @@ function help(question: string): string {
   return `You wrote: "${
     oneLine(question, 200)
   }". I am the demo: a small script, not a model, so I ` +
-    "cannot think about it. I understand `ask <agent> <question>`, `list`, `read <file>`, " +
-    "`write <file> <text>` and `run <command>`, also several of them joined by `then`.";
+    "cannot think about it. I understand `ask <agent> <question>`, `delegate <task>`, `list`, " +
+    "`read <file>`, `write <file> <text>` and `run <command>`, also several of them joined by `then`.";
 }
 
 /** A rough count, so that front ends have a figure to show. */

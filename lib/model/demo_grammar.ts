@@ -3,13 +3,14 @@
  *
  * @module
  */
+import { oneLine } from "../base/cut.ts";
 import { asArray, asObject } from "./json.ts";
 import type { ToolDeclaration } from "./types.ts";
 
 /** What a step makes the demo model do. */
 export interface DemoAction {
   readonly tool: string;
-  readonly input: Readonly<Record<string, string>>;
+  readonly input: Readonly<Record<string, string | boolean>>;
   /** What it says while it does so. */
   readonly sentence: string;
 }
@@ -20,10 +21,23 @@ interface Form {
   readonly tool: string;
   /** For each group of the form: the argument's name, and other names a tool may use for it. */
   readonly fields: readonly (readonly [string, ...string[]])[];
+  /** Arguments besides, where the tool takes them. */
+  readonly fixed?: Readonly<Record<string, boolean>>;
   readonly sentence: (groups: readonly string[]) => string;
 }
 
+/** UTF-16 units of the few words that describe a task. */
+const DESCRIPTION_LENGTH = 60;
+
 const FORMS: readonly Form[] = [
+  {
+    // Both arguments are the task: the first for lists, the second for the subagent.
+    form: /^delegate\s*:?\s+(?=(.+)$)(.+)$/isu,
+    tool: "agent",
+    fields: [["description"], ["prompt"]],
+    fixed: { run_in_background: false },
+    sentence: () => "I let a subagent do it.",
+  },
   {
     form: /^ask\s+["'`]?([\w.-]+?)["'`]?\s*[:,]?\s+(?:to\s+)?(.+)$/isu,
     tool: "ask_agent",
@@ -65,7 +79,7 @@ const FORMS: readonly Form[] = [
 /** Splits a prompt at each `then` that is followed by another step. */
 export function splitDemoSteps(prompt: string): readonly string[] {
   return prompt
-    .split(/[,;.]?\s+(?:and\s+)?then\s+(?=(?:ask|list|read|write|run)\b)/iu)
+    .split(/[,;.]?\s+(?:and\s+)?then\s+(?=(?:ask|delegate|list|read|write|run)\b)/iu)
     .map((step) => step.trim().replace(/^please\s+/iu, ""));
 }
 
@@ -74,18 +88,25 @@ export function readDemoStep(
   step: string,
   tools: readonly ToolDeclaration[],
 ): DemoAction | undefined {
-  for (const { form, tool, fields, sentence } of FORMS) {
+  for (const { form, tool, fields, fixed = {}, sentence } of FORMS) {
     const match = form.exec(step);
     const declared = tools.find((candidate) => candidate.name === tool);
     if (match === null || declared === undefined) continue;
     const groups = match.slice(1).map((group) => (group ?? "").trim());
-    const input: Record<string, string> = {};
+    const input: Record<string, string | boolean> = {};
     for (const [i, names] of fields.entries()) {
       const value = groups[i] ?? "";
       // An argument that was not given is left out, unless the tool needs it.
       const needed = asArray(declared.parameters["required"]).includes(fieldOf(names, declared));
       if (value !== "") input[fieldOf(names, declared)] = value;
       else if (needed) input[fieldOf(names, declared)] = ".";
+    }
+    if (typeof input["description"] === "string") {
+      input["description"] = oneLine(input["description"], DESCRIPTION_LENGTH);
+    }
+    const known = asObject(declared.parameters["properties"]) ?? {};
+    for (const [name, value] of Object.entries(fixed)) {
+      if (Object.hasOwn(known, name)) input[name] = value;
     }
     return { tool, input, sentence: sentence(groups) };
   }

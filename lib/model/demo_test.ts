@@ -14,6 +14,7 @@ const TOOLS = [
   tool("read", "path"),
   tool("write", "path", "content"),
   tool("bash", "command"),
+  tool("agent", "description", "prompt", "run_in_background"),
 ];
 
 async function say(messages: readonly Message[], tools = TOOLS) {
@@ -45,6 +46,11 @@ test("the demo turns each form of its grammar into a call of a declared tool", a
     ["read the file notes.txt", "read", { path: "notes.txt" }],
     ["write a.txt hello then goodbye", "write", { path: "a.txt", content: "hello then goodbye" }],
     ["run `echo hi`", "bash", { command: "echo hi" }],
+    ["delegate: read `a.txt`", "agent", {
+      description: "read `a.txt`",
+      prompt: "read `a.txt`",
+      run_in_background: false,
+    }],
   ] as const;
   for (const [text, name, input] of cases) {
     assert.deepEqual((await ask(text)).call, [name, input], text);
@@ -56,6 +62,18 @@ test("the demo answers anything else with what it is and what it understands", a
   assert.equal(call, undefined);
   assert.match(reply.message.text, /You wrote: "Explain monads".*not a model.*ask <agent>/su);
   assert(events.length > 3, "it streams in several pieces");
+});
+
+test("the demo delegates a task whole, and sends no argument that its tool does not have", async () => {
+  const task = `list the files\n${"x".repeat(100)}`;
+  const { call } = await ask(`delegate ${task}`, [tool("agent", "description", "prompt")]);
+  assert(call !== undefined);
+  const [, input] = call;
+  assert.deepEqual(Object.keys(input), ["description", "prompt"]);
+  assert.equal(input.prompt, task);
+  assert.match(input.description, /^list the files x+…$/u);
+  const two = await ask("delegate read a.txt, then read b.txt");
+  assert.deepEqual(two.call?.[1].prompt, "read a.txt");
 });
 
 test("the demo calls only what is declared", async () => {
