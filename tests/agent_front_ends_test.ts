@@ -79,6 +79,32 @@ test("line mode: a subagent asks at the prompt, which comes back after the answe
     });
   }));
 
+test("line mode: at the question of a subagent the runs are listed, one is stopped, and mm is left", () =>
+  withProject(async (p) => {
+    const server = await oneAgent(p, [
+      forSubagent(() => ({ toolCalls: [bash("touch made")] })),
+      parent(
+        { toolCalls: [delegate("Make it"), delegate("Make it")] },
+        { text: "Started." },
+      ),
+    ], { ...QUIET, agents: { maxParallel: 2 } });
+    await drive(p, server, async ({ mm, say, expect, answer }) => {
+      await say("Make it");
+      const [, id = ""] = /in the background: (task-\w+)/u.exec(await answer("/tasks")) ?? [];
+      await expect(new RegExp(`^${id}  general-purpose  \\w+ for .*  A task$`, "mu"));
+      await expect(new RegExp(`^🔐 .*${id}`, "mu"));
+      await answer(`/tasks stop ${id}`);
+      // The question of the other one may come before these words.
+      await answer("what?");
+      await mm.waitForOutput(`${id} is stopped.`);
+      await expect("Answer y, s, n or never; /tasks,");
+      await answer("/quit");
+      await expect("Stopped: 1 subagent at work\n");
+      assert.deepEqual(await mm.exit, { code: 0, signal: null });
+      assert.equal(p.exists("made"), false);
+    });
+  }));
+
 test("line mode: at the end of a pipe mm waits for subagents and tells the model, then leaves", () =>
   withProject(async (p) => {
     await oneAgent(p, [
@@ -90,7 +116,7 @@ test("line mode: at the end of a pipe mm waits for subagents and tells the model
     assert.match(stdout, /Started\.\n> \n(?:.*\n)*All is done\.\n$/u);
   }));
 
-test("line mode: /quit leaves at once, and nothing that was started is left", () =>
+test("line mode: /quit leaves at once and says what it stops, and nothing that was started is left", () =>
   withProject(async (p) => {
     const { rule } = held("Never.");
     await oneAgent(p, [
@@ -102,6 +128,7 @@ test("line mode: /quit leaves at once, and nothing that was started is left", ()
     await mm.waitForOutput("Started.\n> ");
     mm.writeLine("/quit");
     assert.deepEqual(await mm.exit, { code: 0, signal: null });
+    assert.match(mm.output, /\nStopped: 1 subagent at work\n$/u);
   }));
 
 /** Starts line mode on a terminal; `expect` waits for what comes after what was waited for before. */

@@ -16,6 +16,7 @@ import { createPaint } from "./paint.ts";
 import { createPermissionAsker } from "./permission_asker.ts";
 import { PromptLine } from "./prompt_line.ts";
 import { CurrentTask, runPromptLoop } from "./prompt_loop.ts";
+import { createQuestionCommands } from "./question_commands.ts";
 import { createRenderer } from "./render.ts";
 import { createScreen } from "./screen.ts";
 import { createUserAsker } from "./user_asker.ts";
@@ -66,15 +67,16 @@ export async function runLineMode(
   const leave = () => leaving.abort();
   lifetime.signal.addEventListener("abort", leave, { once: true });
   const task = new CurrentTask(lifetime.signal);
+  const quit = () => {
+    task.cancel();
+    leave();
+  };
   const interrupt = createInterrupts({
     onFirst: () => {
       if (task.cancel() || leaving.signal.aborted) return;
       line?.above(() => renderer.lines(paint.dim("Ctrl-C again or Ctrl-D leaves")));
     },
-    onSecond: () => {
-      task.cancel();
-      leave();
-    },
+    onSecond: quit,
   });
   // First in, last out: Ctrl-C while the host closes must not end mm before what it started.
   lifetime.add(onInterruptSignal(interrupt));
@@ -90,7 +92,20 @@ export async function runLineMode(
     let early: EngineEvent[] | undefined = [];
     const emit = (event: EngineEvent) =>
       void (early === undefined ? show(event) : early.push(event));
-    const askPermission = createPermissionAsker({ input, renderer, paint });
+    const commands = createQuestionCommands({
+      session: () => session,
+      line,
+      renderer,
+      paint,
+      leave: quit,
+    });
+    const askPermission = createPermissionAsker({
+      input,
+      renderer,
+      paint,
+      commands,
+      leaving: leaving.signal,
+    });
     const askUser = createUserAsker({ input, renderer, paint });
     session = await beginSession({
       host,

@@ -4,9 +4,10 @@
  * @module
  */
 import type { AskPermission, PermissionAnswer, PermissionQuestion } from "../gate/question.ts";
-import type { LineInput } from "./line_input.ts";
+import { type LineInput, untilAborted } from "./line_input.ts";
 import type { Paint } from "./paint.ts";
-import { answerPrompt, questionText, readAnswer } from "./permission_text.ts";
+import { answerPrompt, noAnswerText, questionText, readAnswer } from "./permission_text.ts";
+import type { QuestionCommands } from "./question_commands.ts";
 import type { Renderer } from "./render.ts";
 import { safeText } from "./safe_text.ts";
 
@@ -15,6 +16,10 @@ export interface PermissionAskerOptions {
   readonly input: LineInput;
   readonly renderer: Renderer;
   readonly paint: Paint;
+  /** Carries out commands typed at a question of a run in the background; absent where there are none. */
+  readonly commands?: QuestionCommands;
+  /** Aborted when mm is being left: no question is put any more. */
+  readonly leaving?: AbortSignal;
 }
 
 /**
@@ -38,17 +43,21 @@ function withdrawnText({ agent, taskId }: PermissionQuestion): string {
 /** Never rejects: whatever fails here refuses the call. */
 async function ask(
   question: PermissionQuestion,
-  signal: AbortSignal,
-  { input, renderer, paint }: PermissionAskerOptions,
+  asked: AbortSignal,
+  { input, renderer, paint, commands, leaving }: PermissionAskerOptions,
 ): Promise<PermissionAnswer> {
+  const signal = leaving === undefined ? asked : AbortSignal.any([asked, leaving]);
   if (signal.aborted) return { kind: "cancelled" };
   const withdrawn = (): PermissionAnswer => {
     // Who cancels a turn knows it; a run that was stopped or died takes its question along unseen.
-    if (question.taskId !== undefined) renderer.lines(paint.dim(withdrawnText(question)));
+    const ended = question.taskId !== undefined && leaving?.aborted !== true;
+    if (ended) renderer.lines(paint.dim(withdrawnText(question)));
     return { kind: "cancelled" };
   };
+  const show = () => renderer.lines(questionText(question, paint));
+  const offered = question.taskId === undefined ? undefined : commands;
   try {
-    renderer.lines(questionText(question, paint));
+    show();
     if ((question.call.diffs ?? []).length > 0) renderer.changeShown(question.call.id);
     for (;;) {
       const line = await input.next({ prompt: answerPrompt(question), fresh: true, signal });
@@ -62,6 +71,14 @@ async function ask(
       }
       const answer = readAnswer(line);
       if (answer !== undefined) return answer;
+      const command = offered?.(line, { signal });
+      if (command === undefined) {
+        renderer.lines(noAnswerText({ commands: offered !== undefined }));
+        continue;
+      }
+      await untilAborted(command, signal);
+      // What it said stands between the question and its answer.
+      show();
     }
   } catch (thrown) {
     if (signal.aborted) return withdrawn();

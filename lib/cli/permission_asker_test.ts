@@ -56,11 +56,12 @@ test("createPermissionAsker() shows questions that arrive together one after the
   ]]);
 });
 
-test("createPermissionAsker() asks again after a line that is no answer", async () => {
-  const { ask, input } = asker();
+test("createPermissionAsker() says what an answer is after a line that is none", async () => {
+  const { ask, input, shown } = asker();
   const answer = ask(question("one"), forever);
-  input.write("\nsure\ns\n");
+  input.write("\nsure\n/quit\ns\n");
   assert.deepEqual(await answer, { kind: "allow_session" });
+  assert.equal(shown().match(/\nAnswer y, s, n or never\n/gu)?.length, 3);
 });
 
 test("createPermissionAsker() refuses with the true reason at the end of the input", async () => {

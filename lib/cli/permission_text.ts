@@ -27,6 +27,16 @@ export function answerPrompt({ call, mustAsk }: PermissionQuestion): string {
   return `  y once, s ${session} this session, n reject, never for this session > `;
 }
 
+/**
+ * Returns what is said to a line that is no answer.
+ *
+ * @param options `commands`: whether commands can be typed there too.
+ */
+export function noAnswerText({ commands }: { readonly commands: boolean }): string {
+  return "Answer y, s, n or never" +
+    (commands ? "; /tasks, /tasks stop <id> and /quit work here too" : "");
+}
+
 /** Returns the question in whole lines, without the final newline. */
 export function questionText(question: PermissionQuestion, paint: Paint): string {
   const { call, cwd, taskId, taskDescription, mustAsk } = question;

@@ -96,13 +96,14 @@ export async function runPromptLoop(options: PromptLoopOptions): Promise<void> {
       if (read === "ended") {
         options.endLine();
         if (!options.typed) await finish();
-        else if (work.active > 0) renderer.lines(`Stopped: ${subagents(work.active)} at work`);
         return;
       }
       if (read.line.trim() === "") continue;
       if ((await prompt(read.line))?.action === "quit") return;
     }
   } finally {
+    // However it is left: what is at work ends with it.
+    if (work.active > 0) renderer.lines(`Stopped: ${subagents(work.active)} at work`);
     work.close();
   }
 }

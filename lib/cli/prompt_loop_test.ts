@@ -10,6 +10,7 @@ import { createPaint } from "./paint.ts";
 import { createPermissionAsker } from "./permission_asker.ts";
 import { PromptLine } from "./prompt_line.ts";
 import { CurrentTask, runPromptLoop } from "./prompt_loop.ts";
+import { createQuestionCommands } from "./question_commands.ts";
 import { createRenderer } from "./render.ts";
 import { createScreen } from "./screen.ts";
 import { createTerminalInput } from "./terminal_input.ts";
@@ -50,7 +51,15 @@ function stage(kind: "pipe" | "terminal") {
     cwd: "/work",
   });
   const line = new PromptLine({ input, prompt: "> " });
-  const askPermission = createPermissionAsker({ input, renderer, paint });
+  const leave = () => leaving.abort();
+  const commands = createQuestionCommands({ session: () => session, line, renderer, paint, leave });
+  const askPermission = createPermissionAsker({
+    input,
+    renderer,
+    paint,
+    commands,
+    leaving: leaving.signal,
+  });
   const done = runPromptLoop({
     session,
     line,
@@ -242,7 +251,7 @@ test("runPromptLoop() leaves at the end of a pipe when the waiting is cancelled,
   assert.match(telling.shown(), /The turn was cancelled/u);
 });
 
-test("runPromptLoop() says at Ctrl-D how much it stops, and leaves at once; /quit says nothing", async () => {
+test("runPromptLoop() says how much it stops, however mm is left", async () => {
   const typed = stage("terminal");
   typed.session.set(2, false);
   await typed.settled();
@@ -256,7 +265,70 @@ test("runPromptLoop() says at Ctrl-D how much it stops, and leaves at once; /qui
   quit.type("/quit\nnot read\n");
   await quit.done;
   assert.deepEqual(quit.session.turns, ["/quit"]);
-  assert.doesNotMatch(quit.shown(), /subagent/u);
+  assert.match(quit.shown(), /Stopped: 1 subagent at work\n$/u);
+
+  const left = stage("terminal");
+  left.session.set(1, false);
+  await left.settled();
+  left.leaving.abort();
+  await left.done;
+  assert.match(left.shown(), /Stopped: 1 subagent at work\n/u);
+
+  const nothing = stage("terminal");
+  await nothing.settled();
+  nothing.leaving.abort();
+  await nothing.done;
+  assert.doesNotMatch(nothing.shown(), /Stopped/u);
+});
+
+test("runPromptLoop() carries out commands at the question of a run in the background, which comes back", async () => {
+  const { session, done, type, settled, ask, shown, end } = stage("pipe");
+  session.onTasks = (rest) => Promise.resolve({ ok: rest === "", text: `tasks:${rest}` });
+  await settled();
+  const answer = ask();
+  type("/tasks\n/tasks kill\n/new\ny\n");
+  assert.deepEqual(await answer, { kind: "allow_once" });
+  assert.match(
+    shown(),
+    /🔐.*\n[^\n]*> \/tasks\ntasks:\n🔐.*\n[^\n]*> \/tasks kill\n✗ tasks:kill\n🔐.*\n[^\n]*> \/new\nAnswer y, s, n or never; \/tasks, [^\n]*\n[^\n]*> y\n/u,
+  );
+  assert.deepEqual(session.turns, []);
+  end();
+  await done;
+});
+
+test("runPromptLoop() withdraws the question of a run that is stopped at it", async () => {
+  const { session, done, type, settled, ask, shown, end } = stage("pipe");
+  const stopped = new AbortController();
+  session.onTasks = async () => {
+    stopped.abort();
+    await settled();
+    return { ok: true, text: "task-1f09ab is stopped." };
+  };
+  await settled();
+  const answer = ask(stopped.signal);
+  type("/tasks stop 1f09ab\n");
+  assert.deepEqual(await answer, { kind: "cancelled" });
+  await settled();
+  await settled();
+  assert.match(
+    shown(),
+    /> \/tasks stop 1f09ab\n {2}\(no answer [^\n]*\n> \ntask-1f09ab is stopped\.\n> $/u,
+  );
+  end();
+  await done;
+});
+
+test("runPromptLoop() is left with /quit at a question, and puts no other one", async () => {
+  const { done, type, settled, ask, shown } = stage("terminal");
+  await settled();
+  const answers = Promise.all([ask(), ask()]);
+  await settled();
+  type("/quit\r");
+  assert.deepEqual(await answers, [{ kind: "cancelled" }, { kind: "cancelled" }]);
+  await done;
+  assert.equal(shown().match(/🔐/gu)?.length, 1);
+  assert.doesNotMatch(shown(), /no answer is needed/u);
 });
 
 test("runPromptLoop() ends when mm is left, also while a question is open", async () => {

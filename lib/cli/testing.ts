@@ -9,12 +9,16 @@ import type { PromptResult, Session } from "../session/types.ts";
 const ANSWERED: End = { kind: "answered" };
 
 /** A session with work in the background. Nothing happens in it but what a test does. */
-export class WorkingSession implements Pick<Session, "prompt" | "background" | "deliver"> {
+export class WorkingSession
+  implements Pick<Session, "prompt" | "background" | "deliver" | "tasks"> {
   /** What was asked and told, in order: the prompts, and `[told]` for each delivery. */
   readonly turns: string[] = [];
   /** What a turn does before it ends, and how it ends. */
   onTurn: (text: string, signal: AbortSignal) => Promise<Partial<PromptResult> | void> = () =>
     Promise.resolve();
+  /** What `/tasks` says that is typed at a question. */
+  onTasks: (rest: string) => Promise<{ readonly ok: boolean; readonly text: string }> = () =>
+    Promise.resolve({ ok: true, text: "" });
   readonly #watchers = new Set<() => void>();
   #active = 0;
   #pending = false;
@@ -53,6 +57,10 @@ export class WorkingSession implements Pick<Session, "prompt" | "background" | "
     if (!this.#pending) return undefined;
     this.set(this.#active, false);
     return await this.#run("[told]", options.signal);
+  }
+
+  tasks(rest: string) {
+    return this.onTasks(rest);
   }
 
   async #run(text: string, signal: AbortSignal): Promise<PromptResult> {
