@@ -126,6 +126,11 @@ const BAD: readonly (readonly [string, string | Uint8Array, RegExp])[] = [
   ["no tools", "---\nname: ro\n---\n", /tools is no list/u],
   ["tools as text", profile("read, ls"), /tools is no list/u],
   ["a pattern of its own", profile("[read_*]"), /tools\[0\] is "read_\*"/u],
+  [
+    "a misspelt tool",
+    profile("[reed]"),
+    /tools\[0\] is "reed", which is no tool; did you mean "read"/u,
+  ],
   ["everything", profile("['*']"), /tools\[0\] is "\*"/u],
   ["a number as advice", profile("[]", "promptHint: 5\n"), /a promptHint that is no text/u],
   [

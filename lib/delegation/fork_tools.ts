@@ -5,6 +5,7 @@
  * @module
  */
 import { oneLine } from "../base/cut.ts";
+import { didYouMean } from "../base/nearest.ts";
 import { TOOL_NAMES } from "../config/tool_names.ts";
 import { foreignTool } from "./foreign_tools.ts";
 
@@ -25,9 +26,13 @@ const NEVER: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
+/** Tools that a fork can be allowed. */
+const ALLOWABLE = TOOL_NAMES.filter((name) => !NEVER.has(name));
+
 /**
  * Reads a list of what a fork may run: names of tools, those of other programs included, and patterns of
- * tools of MCP servers. An empty list allows nothing; a name that is no tool allows nothing either.
+ * tools of MCP servers. An empty list allows nothing; a name that is no tool allows nothing either, and
+ * one that is nearly a tool's is a mistake.
  *
  * @param what the list, as the reader knows it.
  * @returns mm's names and the patterns, each once; or what is wrong: a sentence for the model.
@@ -60,7 +65,13 @@ function faultOf(item: unknown): string | undefined {
   if (item.trim() === "") return "is empty; write the name of a tool, or leave it out";
   if (item !== item.trim()) return `is ${shown} with white space around it; write the name alone`;
   if (item === "*") return 'is "*"; leave the whole list out to allow everything';
-  if (!item.includes("*") || MCP_PATTERN.test(item)) return undefined;
+  if (MCP_PATTERN.test(item)) return undefined;
+  if (!item.includes("*")) {
+    // A tool of another program that mm has not is no slip either.
+    const known = TOOL_NAMES.includes(ownName(item)) || foreignTool(item) === null;
+    const hint = known ? "" : didYouMean(item, ALLOWABLE);
+    return hint === "" ? undefined : `is ${shown}, which is no tool${hint}`;
+  }
   return `is ${shown}; "*" may stand only at the end of a pattern of MCP tools, such as ` +
     '"mcp__*" or "mcp__github__read_*"';
 }

@@ -26,10 +26,11 @@ test("readForkTools() takes the names of other programs' tools for mm's own", ()
   assert.deepEqual(readForkTools(["Read", "read_file", "WebFetch"]), { allow: ["read", "fetch"] });
 });
 
-test("readForkTools() keeps a name that is no tool: it allows nothing", () => {
-  assert.deepEqual(readForkTools(["raed", "web_search"]), { allow: ["raed", "web_search"] });
-  const gate = gateOf(["raed"]);
-  assert.match(gate("read") ?? "", /^this fork may run only raed;/u);
+test("readForkTools() keeps a name that is like no tool's: it allows nothing", () => {
+  const names = ["web_search", "Skill", "LSP", "ask_user", "agent"];
+  assert.deepEqual(readForkTools(names), { allow: names });
+  const gate = gateOf(["web_search"]);
+  assert.match(gate("read") ?? "", /^this fork may run only web_search;/u);
 });
 
 const REJECTED: readonly (readonly [unknown, RegExp])[] = [
@@ -44,6 +45,8 @@ const REJECTED: readonly (readonly [unknown, RegExp])[] = [
   [[" read"], /^fork_tools\[0\] is "read" with white space around it;/u],
   [["read\n"], /^fork_tools\[0\] is "read" with white space around it;/u],
   [["*"], /^fork_tools\[0\] is "\*"; leave the whole list out/u],
+  [["bash", "reed"], /^fork_tools\[1\] is "reed", which is no tool; did you mean "read"\?$/u],
+  [["Gerp"], /is "Gerp", which is no tool; did you mean "grep"\?$/u],
   [["read_*"], /^fork_tools\[0\] is "read_\*"; "\*" may stand only at the end/u],
   [["re*d"], /may stand only at the end/u],
   [["mcp__git__*log"], /may stand only at the end/u],
