@@ -38,6 +38,6 @@ class Mm < Formula
 
   test do
     assert_match "mm #{version} ", shell_output("#{bin}/mm -version")
-    assert_match "All three worked", shell_output("#{bin}/mm -demo")
+    assert_match "All four worked", shell_output("#{bin}/mm -demo")
   end
 end

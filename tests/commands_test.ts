@@ -247,7 +247,7 @@ test("-demo runs through with real processes, labels its model, and leaves nothi
     assert.equal(code, 0, stderr);
     assert.match(stdout, /demo \(no model\)/);
     assert.match(stdout, /Processes now: \d+ your agent\n +\d+ mm -acp -config .*bob\.yaml/);
-    assert.match(stdout, /\/ask-bob[\s\S]+ask_agent[\s\S]+🔐[\s\S]+--ask/);
+    assert.match(stdout, /\/ask-bob[\s\S]+ask_agent[\s\S]+🔐[\s\S]+--ask[\s\S]+a subagent/);
     // Only what the program made for itself counts, not what the runtime keeps there.
     const rest = await readdir(join(dirname(p.dir), "tmp"));
     assert.deepEqual(rest.filter((name) => name.startsWith("mm")), []);

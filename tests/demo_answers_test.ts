@@ -7,9 +7,9 @@ import { noPty, startInPty } from "./support/pty.ts";
 const ANSWER = "never for this session > ";
 
 for (
-  const { answers, says } of [
-    { answers: ["n"], says: "You said no, so bob was not asked." },
-    { answers: ["y", "n"], says: "You said no, so bob's command did not run." },
+  const { answers, says, subagent } of [
+    { answers: ["n"], says: "You said no, so bob was not asked.", subagent: "y" },
+    { answers: ["y", "n"], says: "You said no, so bob's command did not run.", subagent: "n" },
   ]
 ) {
   test(
@@ -23,8 +23,12 @@ for (
           from = (await mm.waitForOutput(ANSWER, { from })).end;
           mm.write(`${answer}\r`);
         }
-        await mm.waitForOutput(says, { from });
-        await mm.waitForOutput("Those were all three. What to do next:", { from });
+        from = (await mm.waitForOutput(says, { from })).end;
+        from = (await mm.waitForOutput(ANSWER, { from })).end;
+        mm.write(`${subagent}\r`);
+        const made = subagent === "y" ? "general-purpose/read" : "so no subagent was started";
+        await mm.waitForOutput(made, { from });
+        await mm.waitForOutput("Those were all four. What to do next:", { from });
         await mm.exit;
         assert.match(mm.output, /status 0\r\n$/);
         assert.match(mm.output, /3\. A script asks bob[\s\S]+exit status 0/);

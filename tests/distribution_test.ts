@@ -363,6 +363,6 @@ test(
       });
       assert.match(stdout, new RegExp(`^mm ${VERSION} \\(node \\S+, commit \\S+\\)\n$`));
       const demo = await run("npx", ["--no-install", "mm", "-demo"], { cwd: project, env });
-      assert.match(demo.stdout, /All three worked/);
+      assert.match(demo.stdout, /All four worked/);
     }),
 );

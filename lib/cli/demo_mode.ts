@@ -1,6 +1,6 @@
 /**
- * `mm -demo`: the three ways to ask another agent, with real processes and the real protocol, and a
- * script in place of a model.
+ * `mm -demo`: the three ways to ask another agent, and a subagent, with real processes and the real
+ * protocol, and a script in place of a model.
  *
  * @module
  */
@@ -41,7 +41,7 @@ interface Asked {
   readonly answer: PermissionAnswer["kind"];
 }
 
-/** Shows the three ways. Returns the exit status: 0 when each of them worked as it was told to. */
+/** Shows the three ways and a subagent. Returns the exit status: 0 when each of them worked as it was told to. */
 export async function runDemoMode(
   { options, io, lifetime }: ModeOptionsOf<"demo">,
 ): Promise<number> {
@@ -101,6 +101,7 @@ export async function runDemoMode(
     ["1. You ask bob", () => typedAsk(stage, session)],
     ["2. The model decides to ask bob", () => modelAsk(stage, session, asked)],
     ["3. A script asks bob", () => scriptAsk(stage)],
+    ["4. The model hands a task to a subagent", () => delegated(stage, session, asked)],
   ];
   const failures: string[] = [];
   for (const [title, step] of steps) {
@@ -118,7 +119,7 @@ export async function runDemoMode(
   const ids = left.map(({ pid }) => pid).join(", ");
   renderer.lines(
     left.length === 0
-      ? "\nYour agent ends now, and bob ended with it."
+      ? "\nYour agent ends now, and all of them ended with it."
       : paint.red(`\n✗ These processes did not end: ${ids}`),
   );
   if (failures.length > 0 || left.length > 0) {
@@ -128,7 +129,7 @@ export async function runDemoMode(
   renderer.lines([
     "",
     paint.bold(
-      `${asked.some(saysNo) ? "Those were all three." : "All three worked."} What to do next:`,
+      `${asked.some(saysNo) ? "Those were all four." : "All four worked."} What to do next:`,
     ),
     "  mm -init    writes agent.yaml for the model server on this machine",
     "  mm -check   says whether the model and the agents work",
@@ -224,6 +225,33 @@ async function scriptAsk(stage: Stage): Promise<string | undefined> {
   ].join("\n"));
   if (status !== 0) return `mm --ask ended with status ${status}`;
   return answer.includes(DEMO_FACT) ? undefined : "its answer lacks what the file says";
+}
+
+/** `agent`, decided by the model and allowed by the person. */
+async function delegated(
+  stage: Stage,
+  session: Session,
+  asked: Asked[],
+): Promise<string | undefined> {
+  const { renderer, signal } = stage;
+  renderer.lines(
+    "A subagent is your agent once more, in a process of its own, with nothing but a task. It works\n" +
+      "alone, and its report is the result of the call. This one, general-purpose, is always there.\n",
+  );
+  const text = "delegate read notes.txt";
+  renderer.lines(`> ${text}`);
+  const before = asked.length;
+  const { end, text: answer } = await session.prompt({ text }, { signal });
+  renderer.endTurn(end);
+  await showProcesses(stage);
+  if (end.kind !== "answered") return `the turn ended as "${end.kind}"`;
+  if (asked.slice(before).some(saysNo)) {
+    renderer.lines(
+      "You said no, so no subagent was started. The model was told so and ended its turn.",
+    );
+    return undefined;
+  }
+  return answer.includes(DEMO_FACT) ? undefined : "the subagent's report lacks what the file says";
 }
 
 /** A person answers on a terminal; without one the demo does, and says so. */

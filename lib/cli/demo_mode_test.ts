@@ -33,7 +33,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test("mm -demo shows the three ways to ask with real processes and leaves nothing behind", async () => {
+test("mm -demo shows the three ways to ask and a subagent with real processes and leaves nothing behind", async () => {
   // Overrides that are meant for another agent have no part in it.
   const { status, output } = await demo({ AGENT_MODEL: "other", AGENT_PROVIDER: "llamacpp" });
   assert.equal(status, 0, output);
@@ -43,11 +43,14 @@ test("mm -demo shows the three ways to ask with real processes and leaves nothin
   assert(
     output.split("\n").some((line) => line.startsWith("  stdout │ ") && line.includes(DEMO_FACT)),
   );
+  assert.match(output, /4\. The model hands a task to a subagent[\s\S]+🔐 agent: general-purpose/u);
+  assert.match(output, /✓ general-purpose\/read [\s\S]+\d+ mm -acp -agent general-purpose/u);
   const directory = /The project is in (\S+):/u.exec(output)?.[1] ?? "";
   await assert.rejects(access(directory));
   const pids = [...output.matchAll(/(\d+) mm -acp -config/gu)].map((match) => Number(match[1]));
+  const subagent = Number(/(\d+) mm -acp -agent/u.exec(output)?.[1]);
   assert(pids.length >= 2, output);
   // One child serves both asks.
   assert.equal(new Set(pids).size, 1);
-  for (const pid of pids) assert.equal(isAlive(pid), false);
+  for (const pid of [...pids, subagent]) assert.equal(isAlive(pid), false);
 });
