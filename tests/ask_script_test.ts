@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
-import { bash, writeAgents } from "./support/agents.ts";
+import { askAgent, bash, writeAgents } from "./support/agents.ts";
 import { always, forModel, inOrder, onUser } from "./support/model_server.ts";
 import { withProject } from "./support/project.ts";
 import { resultsOf, shell, withBob } from "./support/script.ts";
@@ -151,6 +151,36 @@ test("-yolo on the command line counts as the configuration's yolo", () =>
   }, async (p) => {
     await p.runMm(["-yolo", "--ask", "bob", "q"]);
     assert.ok(p.exists("one"));
+  }));
+
+test("a rule that asks in bob's own file, or in that of riker whom he asks, wants a person under -yolo too", () =>
+  withProject(async (p) => {
+    const server = await p.model({
+      reply: [
+        forModel(
+          "bob",
+          inOrder(
+            { toolCalls: [bash("touch bobs"), bash("echo free"), askAgent("riker", "Go")] },
+            { text: "done" },
+          ),
+        ),
+        forModel("riker", inOrder({ toolCalls: [bash("touch rikers")] }, { text: "done" })),
+      ],
+    });
+    const asking = { permissions: { ask: ["bash(touch *)"] } };
+    await writeAgents(p, { server, bob: asking, riker: asking });
+    const run = await p.runMm(["-yolo", "--ask", "bob", "q"]);
+    assert.deepEqual([run.code, run.stdout], [0, "done\n"], run.stderr);
+    assert.ok(!p.exists("bobs") && !p.exists("rikers"));
+    const refused = server.requests.flatMap(({ messages }) => messages)
+      .filter(({ role, content }) => role === "tool" && String(content).startsWith("Not run"))
+      .map(({ content }) => String(content));
+    for (const who of ["bob", "bob/riker"]) {
+      const why =
+        `Not run: a rule of permissions.ask that ${who} has wants a person, and nobody is`;
+      assert.ok(refused.some((text) => text.startsWith(why)), refused.join("\n"));
+    }
+    assert.ok(refused.every((text) => text.includes("neither yolo nor permissions.allow")));
   }));
 
 test("bob's entry decides about his calls in scripts too, both ways", () =>
