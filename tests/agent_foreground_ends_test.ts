@@ -40,7 +40,7 @@ test("a subagent that fails leaves a sentence that says why, and its agent goes 
     assert.deepEqual(calls.map(({ status }) => status), [
       "failed",
       "failed",
-      "completed",
+      "failed",
       "completed",
     ]);
     assert.equal(stage.editor.text(stage.session), "Done.");

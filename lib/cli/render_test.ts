@@ -142,7 +142,7 @@ test("createRenderer() shows each change of work in the background on one line, 
       { ...task, state: "ended", end: { kind: "failed", reason: "no\nmodel" } },
     ]),
     [
-      "⧗ explore (task-1f09ab) waits for a slot",
+      "⧗ explore (task-1f09ab) waits for a slot (agents.maxParallel)",
       "▸ explore (task-1f09ab) started: Find\\x1b[2J it",
       "✓ explore (task-1f09ab) ended: Find\\x1b[2J it",
       "▸ explore (task-1f09ab) started: Find\\x1b[2J it",

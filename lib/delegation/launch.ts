@@ -163,8 +163,7 @@ export class Launcher {
     });
     const { end } = result;
     const { text } = await reports.text(run, result);
-    const ok = end.kind === "answered" || end.kind === "incomplete";
-    return { ok, text, end, toldIfCancelled: true };
+    return { ok: end.kind === "answered", text, end, toldIfCancelled: true };
   }
 
   async #fork(args: AgentArguments, callId: string | undefined): Promise<Prepared> {

@@ -347,3 +347,17 @@ test("runs begin in the order of the calls, however long each takes to prepare",
   await Promise.all([slow, quick]);
   assert.deepEqual(runs.list.map(({ description }) => description), ["first", "second"]);
 });
+
+test("a run that is waited for is a success only where it answered, as in the background", async (t) => {
+  for (const [stop, ok] of [["end_turn", true], ["max_turn_requests", false]] as const) {
+    const { launch } = await stage(t, {
+      prompt: (_text, { onUpdate }) => {
+        onUpdate({ type: "text", text: "So far." });
+        return Promise.resolve({ stop });
+      },
+    });
+    const result = await launch({ run_in_background: false });
+    assert.equal(result.ok, ok, stop);
+    assert.match(result.text, /^So far\./u);
+  }
+});

@@ -51,6 +51,8 @@ export interface RoundOptions {
   /** Told when it waits for a slot, with how many wait before it, and when it has one. */
   readonly onQueued: (before: number) => void;
   readonly onStarted: () => void;
+  /** Takes over giving the slot back; absent: the round gives it back when it is over. */
+  readonly keepSlot?: (release: () => void) => void;
   /** Told when it has a session in its child that it did not have before. */
   readonly onOpened?: () => void;
   /** Told of what the person should know. */
@@ -89,7 +91,7 @@ class Round {
   }
 
   async run(): Promise<RunResult> {
-    const { run, signal } = this.#options;
+    const { run, signal, keepSlot } = this.#options;
     const { hooks } = this.#setup;
     let { prompt } = this.#options;
     const before = await this.#unwatched(async () =>
@@ -112,7 +114,8 @@ class Round {
       return { ...result, end, toolCalls: this.#toolCalls, notes: this.#notes };
     } finally {
       limit.stop();
-      release();
+      if (keepSlot === undefined) release();
+      else keepSlot(release);
     }
   }
 

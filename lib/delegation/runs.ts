@@ -37,6 +37,13 @@ export interface StartRun {
   readonly worktree?: Worktree | undefined;
 }
 
+/** What the prompts of a round share. */
+interface PromptOptions {
+  readonly signal: AbortSignal;
+  /** Gives back the slot that the last prompt left taken. */
+  readonly slot: { release: () => void };
+}
+
 /** The runs of one session. */
 export class Runs {
   readonly #options: RunsOptions;
@@ -101,6 +108,7 @@ export class Runs {
     });
     const place = run.worktree;
     const result = await this.#settled(run, round);
+    this.#tellKept(run);
     const lost = run.resident === undefined || run.worktree !== place || this.#closed;
     if (result.end.kind === "answered" || lost || !goesOn) {
       void run.resident?.session.close();
@@ -254,9 +262,21 @@ export class Runs {
   async #round(run: Run, prompt: string, signal: AbortSignal): Promise<void> {
     // Whoever started it is told so first.
     await Promise.resolve();
-    let result = await this.#prompt(run, prompt, signal);
+    const slot = { release: () => {} };
+    try {
+      await this.#prompts(run, prompt, { signal, slot });
+    } finally {
+      // Who sees another run begin has seen this one end.
+      slot.release();
+    }
+  }
+
+  async #prompts(run: Run, prompt: string, options: PromptOptions): Promise<void> {
+    const { signal, slot } = options;
+    let result = await this.#prompt(run, prompt, options);
     while (canGoOn(result) && run.messages.length > 0 && !signal.aborted) {
-      result = await this.#prompt(run, run.messages.shift() ?? "", signal);
+      slot.release();
+      result = await this.#prompt(run, run.messages.shift() ?? "", options);
     }
     run.finishing = true;
     const lost = run.messages.splice(0).length;
@@ -275,11 +295,16 @@ export class Runs {
     this.#evict();
   }
 
-  async #prompt(run: Run, prompt: string, signal: AbortSignal): Promise<RunResult> {
+  async #prompt(
+    run: Run,
+    prompt: string,
+    { signal, slot }: PromptOptions,
+  ): Promise<RunResult> {
     return await runRound(this.#options.setup, {
       run,
       prompt,
       signal,
+      keepSlot: (release) => slot.release = release,
       onQueued: () => this.#emit(run),
       onStarted: () => {
         this.#set(run, "running");
@@ -307,6 +332,14 @@ export class Runs {
     if (end.kept) return [`[${end.words}]`];
     run.worktree = undefined;
     return [];
+  }
+
+  /** Says on the screen where a kept worktree is: the words about it are in a result that only its line shows. */
+  #tellKept({ agent, worktree }: Run): void {
+    if (worktree === undefined) return;
+    const { path, branch } = worktree;
+    const text = `The worktree of ${agent} is kept: "${path}" on the branch "${branch}"`;
+    quietly(() => this.#options.emit({ type: "notice", severity: "info", text }));
   }
 
   #evict(): void {

@@ -5,6 +5,7 @@ import type { PermissionAnswer } from "../gate/question.ts";
 import { BUILTIN_DEFINITIONS } from "./builtin_definitions.ts";
 import { MAX_ACTIVITY, MAX_KEPT_RUNS } from "./delegation_limits.ts";
 import { Run } from "./run.ts";
+import { RunSlots } from "./run_slots.ts";
 import type { RunsOptions } from "./runs.ts";
 import { type RunsStage, runsStage, says, TARGET, working } from "./runs_testing.ts";
 
@@ -251,4 +252,52 @@ test("a run that has not begun begins with its task and what it is told; the mod
   runs.goOn(run, "More");
   await runs.ended(run, NEVER);
   assert.equal(prompts[1], "More");
+});
+
+test("who sees a run begin that waited for a slot has seen the one before it end", async () => {
+  const slots = new RunSlots({
+    maxParallel: 1,
+    model: { url: "", facts: () => Promise.resolve({}) },
+  });
+  const { runs, events, start } = runsStage(says("Done."), { setup: { slots } });
+  const first = start();
+  const second = start();
+  await runs.ended(first, NEVER);
+  await runs.ended(second, NEVER);
+  const seen = events.map((event) => event.type === "task" && [event.taskId, event.state]);
+  assert.deepEqual(seen.slice(2), [
+    [first.id, "ended"],
+    [second.id, "running"],
+    [second.id, "ended"],
+  ]);
+});
+
+test("a run with one slot goes on with what it was told, and gives the slot back in between", async () => {
+  const slots = new RunSlots({
+    maxParallel: 1,
+    model: { url: "", facts: () => Promise.resolve({}) },
+  });
+  const { runs, start } = runsStage(says("Done."), { setup: { slots } });
+  const run = start();
+  run.messages.push("More");
+  await runs.ended(run, NEVER);
+  await runs.ended(start(), NEVER);
+  assert.equal(slots.waiting, 0);
+});
+
+test("the person is told where the worktree of a run that was waited for is kept", async () => {
+  const worktrees = {
+    release: () => Promise.resolve({ kept: true, words: "It is kept." }),
+  } as unknown as NonNullable<RunsOptions["worktrees"]>;
+  const { runs, events } = runsStage(says("Done."), { worktrees });
+  const worktree = { path: "/w", branch: "b", base: "c", origin: "/", cwd: "/" };
+  const start = { target: TARGET, description: "A task", prompt: "Go", cwd: "/", worktree };
+  const call = { id: "1", output: () => {}, alive: () => {}, pauseWatchdog: () => () => {} };
+  const { result } = await runs.carryOut(start, { signal: NEVER, call });
+  assert.deepEqual(result.notes, ["[It is kept.]"]);
+  assert.deepEqual(events.filter(({ type }) => type === "notice"), [{
+    type: "notice",
+    severity: "info",
+    text: 'The worktree of general-purpose is kept: "/w" on the branch "b"',
+  }]);
 });

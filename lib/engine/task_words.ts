@@ -23,7 +23,7 @@ export function taskWords(event: TaskEvent): string {
   const what = oneLine(description, DESCRIPTION_LENGTH);
   switch (state) {
     case "queued":
-      return `${who} waits for a slot`;
+      return `${who} waits for a slot (agents.maxParallel)`;
     case "running":
       return `${who} started: ${what}`;
     case "parked":

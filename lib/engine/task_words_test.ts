@@ -13,7 +13,10 @@ const words = (more: Partial<TaskEvent>) =>
   });
 
 test("each state of a run has its own words", () => {
-  assert.equal(words({ state: "queued" }), "explore (task-1f09ab) waits for a slot");
+  assert.equal(
+    words({ state: "queued" }),
+    "explore (task-1f09ab) waits for a slot (agents.maxParallel)",
+  );
   assert.equal(words({}), "explore (task-1f09ab) started: Find the tests");
   assert.equal(words({ state: "parked" }), "explore (task-1f09ab) waits for your permission");
   const ended = "explore (task-1f09ab) ended: Find the tests";
