@@ -18,6 +18,7 @@ function read(more: Readonly<Record<string, unknown>>, offer = ALL): AgentArgume
   const tool = agentTool({
     offer,
     backgroundByDefault: true,
+    headless: false,
     definitions: [],
     launch: () => Promise.reject(new Error("Nothing is started here")),
   });
