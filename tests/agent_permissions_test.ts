@@ -289,9 +289,10 @@ test("a question that is open when its run is stopped is withdrawn, and a late y
     const ids = taskIds(lastOfParent(server));
     const first = question.toolCall.rawInput.command === "touch one" ? 0 : 1;
     const end = (id: string | undefined) => new RegExp(`id="${id}"[^>]* status="cancelled"`, "u");
+    // The other one may be asked about as soon as this one is over.
+    const next = editor.waitForPermission();
     await editor.prompt(session, `/tasks stop ${ids[first]}`);
     question.choose("allow_once");
-    const next = editor.waitForPermission();
     await editor.prompt(session, "And now?");
     assert.match(lastOfParent(server).lastUser, end(ids[first]));
     const { toolCall } = await next;
