@@ -230,6 +230,24 @@ test("-p: the answer and the exit status are those of the last turn; the rest go
     assert.match(stderr, /✓ general-purpose \(task-\w+\) ended: A task/u);
   }));
 
+test("-p: what /fork says itself is no part of the answer", () =>
+  withProject(async (p) => {
+    const server = await oneAgent(
+      p,
+      inOrder(
+        { text: "Hello." },
+        { text: "Looked." },
+        { text: "It was looked at." },
+      ),
+      QUIET,
+    );
+    assert.equal((await p.runMm(["-p", "Hi"])).code, 0);
+    const { code, stdout, stderr } = await p.runMm(["-continue", "-p", "/fork Look"]);
+    assert.deepEqual([code, stdout], [0, "It was looked at.\n"], stderr);
+    assert.match(stderr, /^task-\w+ is at work on it in the background, see \/tasks\.$/mu);
+    assert.equal(server.requests.length, 3);
+  }));
+
 test("-p: Ctrl-C while it waits stops the subagents, with the status of a cancel", () =>
   withProject(async (p) => {
     await oneAgent(p, [

@@ -12,6 +12,8 @@ export interface LastAnswerOptions {
   readonly show: Emit;
   /** Takes what a turn said that was not the last one. */
   readonly aside: (text: string) => void;
+  /** Whether something runs in the background, also what no event told of yet. @default {nothing does} */
+  readonly working?: () => boolean;
 }
 
 /** Holds text back from the moment on that another turn may follow. */
@@ -28,12 +30,15 @@ export interface LastAnswer {
  * Creates it. As long as nothing runs in the background, the text passes as it comes: a turn that starts
  * nothing is the last one.
  */
-export function createLastAnswer({ show, aside }: LastAnswerOptions): LastAnswer {
+export function createLastAnswer(
+  { show, aside, working = () => false }: LastAnswerOptions,
+): LastAnswer {
   let holding = false;
   const held: Extract<EngineEvent, { type: "text" }>[] = [];
   return {
     event(event) {
-      if (event.type === "task" && event.state !== "ended") holding = true;
+      const begins = event.type === "task" && event.state !== "ended";
+      if (begins || working()) holding = true;
       if (holding && event.type === "text") held.push(event);
       else show(event);
     },

@@ -51,3 +51,24 @@ test("createLastAnswer() keeps apart what is said by turns that another one foll
   last.followed();
   assert.equal(aside.length, 1);
 });
+
+test("createLastAnswer() holds back what is said of a run that is there before its first event", () => {
+  const shown: EngineEvent[] = [];
+  const aside: string[] = [];
+  let active = false;
+  const last = createLastAnswer({
+    show: (event) => void shown.push(event),
+    aside: (text) => void aside.push(text),
+    working: () => active,
+  });
+  active = true;
+  last.event(said("task-1f09ab is at work on it.\n"));
+  last.event({ ...task, state: "running" });
+  active = false;
+  last.followed();
+  last.event(said("It is done."));
+  last.end();
+  assert.deepEqual(aside, ["task-1f09ab is at work on it."]);
+  assert.deepEqual(shown.at(-1), said("It is done."));
+  assert.equal(shown.length, 2);
+});
