@@ -270,12 +270,16 @@ test("leave for the session answers the questions of the same subagent that wait
 test("a question that is open when its run is stopped is withdrawn, and a late yes changes nothing", () =>
   withProject(async (p) => {
     const shown = Promise.withResolvers<void>();
+    // A question comes while a prompt is under way, so this one goes on until it has.
+    const asked = Promise.withResolvers<void>();
     const server = await oneAgent(p, [
       runsItsTask,
       onUser("Go", { toolCalls: [delegate("touch one"), delegate("touch two")] }),
       onUser("hold", { text: "Held.", holdUntil: shown.promise }),
       forParent((request) =>
-        request.last.role === "tool" ? { text: "They are at work." } : { text: "Seen." }
+        request.last.role === "tool"
+          ? { text: "They are at work." }
+          : { text: "Seen.", holdUntil: asked.promise }
       ),
     ], { permissions: { allow: ["agent"] }, agents: { maxParallel: 2 } });
     const editor = p.editor();
@@ -289,10 +293,10 @@ test("a question that is open when its run is stopped is withdrawn, and a late y
     const ids = taskIds(lastOfParent(server));
     const first = question.toolCall.rawInput.command === "touch one" ? 0 : 1;
     const end = (id: string | undefined) => new RegExp(`id="${id}"[^>]* status="cancelled"`, "u");
-    // The other one may be asked about as soon as this one is over.
-    const next = editor.waitForPermission();
     await editor.prompt(session, `/tasks stop ${ids[first]}`);
     question.choose("allow_once");
+    const next = editor.waitForPermission();
+    void next.then(() => asked.resolve());
     await editor.prompt(session, "And now?");
     assert.match(lastOfParent(server).lastUser, end(ids[first]));
     const { toolCall } = await next;
