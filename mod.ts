@@ -73,6 +73,7 @@ export type { Emit, EngineEvent } from "./lib/engine/events.ts";
 export type { AskPermission, PermissionAnswer, PermissionQuestion } from "./lib/gate/question.ts";
 export type { ProcessEnd } from "./lib/platform/process.ts";
 export type { Image, ModelSettings, ToolDeclaration, Usage } from "./lib/model/types.ts";
+export type { FileState, SeenFile } from "./lib/tools/file_views.ts";
 export type { AskUser, UserAnswer, UserQuestion } from "./lib/tools/user_question.ts";
 export type {
   BackgroundWork,

@@ -152,7 +152,7 @@ test("runs that were killed in the queue begin when they are told something, wit
     const ends = await stage.finish(send(queued, "Go on"), send(fork, "Go on"));
     assert.deepEqual(
       new Map(ends.map(({ id, round, result }) => [id, `${round} ${result}`])),
-      new Map([[queued, "1 Looked."], [fork, "1 Looked as a fork."]]),
+      new Map([[queued, "2 Looked."], [fork, "2 Looked as a fork."]]),
     );
     const [, ...begun] = stage.theirs;
     const firsts = begun.map(({ last }) => last.text).sort();

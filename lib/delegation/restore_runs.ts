@@ -36,8 +36,7 @@ export async function restoreRuns(options: RestoreOptions): Promise<Run[]> {
       worktree: run.worktree,
       background: true,
       state: ended ? "ended" : "paused",
-      // One that did not begin has its first round before it.
-      rounds: hasTask(run) ? 0 : run.rounds,
+      rounds: run.rounds,
       sessionId: run.session,
       ...(hasTask(run) ? { task: run.task } : {}),
       reminded: run.reminded ?? false,

@@ -157,7 +157,7 @@ test("a run that saved nothing, and one of an asked agent, are shown and cannot 
     });
   }));
 
-test("a run that was killed before it began has its task and its first round before it", () =>
+test("a run that was killed before it began has its task before it", () =>
   inDefinitionDirs(async (dirs) => {
     const { session: _, ...without } = record(1, {
       state: "queued",
@@ -176,7 +176,7 @@ test("a run that was killed before it began has its task and its first round bef
       },
       { ...without, id: "task-000003", kind: "fork", agent: "fork" },
     ]);
-    assert.deepEqual([run?.target.kind, run?.task, run?.rounds], ["definition", "Find it", 0]);
+    assert.deepEqual([run?.target.kind, run?.task, run?.rounds], ["definition", "Find it", 1]);
     assert.deepEqual([run?.state, run?.reminded, fork?.reminded], ["paused", true, true]);
     assert.deepEqual(fork?.target, {
       kind: "fork",

@@ -8,6 +8,7 @@
 export interface FileState {
   /** Milliseconds; some runtimes know no finer unit, which is why there is a hash. */
   readonly mtimeMs: number;
+  /** Bytes. */
   readonly size: number;
   /** Hash of the whole content, where the whole was read. */
   readonly hash?: string;
