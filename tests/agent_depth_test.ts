@@ -44,6 +44,16 @@ test("the last level of a chain has no tool agent, and a call of it all the same
     assert.equal(results?.length, 3);
   }));
 
+test("a subagent whose definition leaves agent out is told that it has no such tool, not of the depth", () =>
+  withStage([
+    onUser("Look", { toolCalls: [delegate("More")] }),
+    onTool("", ({ last }) => ({ text: `Told: ${last.text}` })),
+  ], async (stage) => {
+    const call = delegate("Look", { subagent_type: "explore", run_in_background: false });
+    const [answer = ""] = await stage.call(call);
+    assert.match(answer, /^Told: There is no tool "agent", only /u);
+  }));
+
 for (const [maxDepth, words] of [[1, "ends after 1"], [0, "agents.maxDepth is 0"]] as const) {
   test(`with agents.maxDepth ${maxDepth} the chain ends ${maxDepth === 0 ? "before it begins" : "after one"}`, () =>
     withStage(levels, async (stage) => {

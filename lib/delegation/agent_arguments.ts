@@ -52,13 +52,14 @@ export function agentSchema(offer: AgentOffer) {
     ...(offer.background ? { run_in_background: z.boolean().optional() } : {}),
     ...(offer.worktrees
       ? {
-        isolation: z.enum(["worktree"]).optional(),
+        isolation: z.enum(["worktree"], { error: 'has to be "worktree"; leave it out for none' })
+          .optional(),
         working_dir: z.string().optional().describe("an existing git worktree"),
       }
       : {}),
   }).superRefine((given, context) => {
-    const refuse = (path: string, message: string) =>
-      context.addIssue({ code: "custom", path: [path], message });
+    const refuse: Refuse = (name, message) =>
+      context.addIssue({ code: "custom", path: name === NAMED ? [] : [name], message });
     // What is not offered is not there.
     const args = given as AgentArguments;
     if (isFork(args)) forkFaults(args, refuse);
@@ -66,14 +67,17 @@ export function agentSchema(offer: AgentOffer) {
   });
 }
 
-type Refuse = (path: string, message: string) => void;
+/** In the place of an argument's name: the sentence begins with it. */
+const NAMED = "";
+
+type Refuse = (name: string, message: string) => void;
 
 function forkFaults(args: AgentArguments, refuse: Refuse): void {
   const turns = readForkTurns(args.fork_turns);
-  if ("error" in turns) refuse("fork_turns", turns.error);
+  if ("error" in turns) refuse(NAMED, turns.error);
   if (args.fork_tools !== undefined) {
     const tools = readForkTools(args.fork_tools);
-    if ("error" in tools) refuse("fork_tools", tools.error);
+    if ("error" in tools) refuse(NAMED, tools.error);
     if (args.fork_profile !== undefined) {
       refuse("fork_profile", "does not go with fork_tools; send one of the two");
     }
@@ -124,7 +128,7 @@ export function strictArguments(
   }
   if (offer.forks && turns !== undefined && turns !== null && typeof turns !== "string") {
     const read = readForkTurns(turns);
-    if ("error" in read) return { error: `"fork_turns": ${read.error}` };
+    if ("error" in read) return { error: read.error };
   }
   if (!offer.background && background !== undefined) {
     if (background === true || background === "true") {

@@ -38,10 +38,13 @@ const REFUSED: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[]
   [{ subagent_type: "" }, /"subagent_type" is no name; leave it out for general-purpose/u],
   [{ subagent_type: "  " }, /"subagent_type" is no name/u],
   [{ subagent_type: 7 }, /"subagent_type" is no name/u],
-  [{ subagent_type: "fork", fork_turns: 3 }, /fork_turns is the number 3; write "all", or .* "3"/u],
-  [{ subagent_type: "fork", fork_turns: "0" }, /fork_turns is "0"/u],
-  [{ subagent_type: "fork", fork_turns: "-1" }, /fork_turns is "-1"/u],
-  [{ subagent_type: "fork", fork_turns: ["3"] }, /fork_turns is no text/u],
+  [
+    { subagent_type: "fork", fork_turns: 3 },
+    /^fork_turns is the number 3; write "all", or .* "3"/u,
+  ],
+  [{ subagent_type: "fork", fork_turns: "0" }, /^fork_turns is "0"; write/u],
+  [{ subagent_type: "fork", fork_turns: "-1" }, /^fork_turns is "-1"/u],
+  [{ subagent_type: "fork", fork_turns: ["3"] }, /^fork_turns is no text/u],
   [{ fork_turns: "3" }, /"fork_turns": goes with subagent_type "fork" only/u],
   [
     { subagent_type: "explore", fork_turns: "all" },
@@ -50,7 +53,7 @@ const REFUSED: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[]
   [{ fork_tools: ["read"] }, /"fork_tools": goes with subagent_type "fork" only/u],
   [{ fork_profile: "ro" }, /"fork_profile": goes with subagent_type "fork" only/u],
   [{ subagent_type: "fork", fork_tools: "read" }, /"fork_tools" has to be a list/u],
-  [{ subagent_type: "fork", fork_tools: [""] }, /fork_tools\[0\] is empty/u],
+  [{ subagent_type: "fork", fork_tools: [""] }, /^fork_tools\[0\] is empty/u],
   [{ subagent_type: "fork", fork_tools: ["read", " grep"] }, /fork_tools\[1\] .* white space/u],
   [
     { subagent_type: "fork", fork_tools: ["*"] },
@@ -68,7 +71,10 @@ const REFUSED: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[]
   ],
   [{ subagent_type: "FORK", isolation: "worktree" }, /"isolation": does not go with a fork/u],
   [{ subagent_type: "fork", working_dir: "../x" }, /"working_dir": does not go with a fork/u],
-  [{ isolation: "container", subagent_type: "explore" }, /"isolation": .*worktree/u],
+  [
+    { isolation: "container", subagent_type: "explore" },
+    /^"isolation": has to be "worktree"; leave it out for none$/u,
+  ],
   [{ isolation: "worktree" }, /"isolation": needs a subagent_type by name/u],
   [{ working_dir: "../x" }, /"working_dir": needs a subagent_type by name/u],
   [

@@ -88,7 +88,7 @@ async function folderFor(
   const around = [...trees, checkout.commonDir].find((tree) => isWithin(tree, folder));
   if (around !== undefined) {
     throw new GitRefusal(
-      `the folder for worktrees "${folder}" lies in the repository's "${around}"`,
+      `the folder for worktrees "${folder}" lies in "${around}", which belongs to the repository`,
       { advice: "ask the user to set agents.worktree.path to a folder outside of it" },
     );
   }

@@ -276,7 +276,7 @@ test("a folder inside of the repository is refused, and not made", () =>
     for (const path of [join(r.top, "trees"), join(r.top, ".git/trees"), r.top]) {
       assert.match(
         await r.refusal(r.top, r.others({ path })),
-        /: the folder for worktrees ".*" lies in the repository's ".*"; ask the user to set agents\.worktree/u,
+        /: the folder for worktrees ".*" lies in ".*", which belongs to the repository; ask the user to set agents\.worktree/u,
       );
     }
     await symlink(r.top, join(r.home, "link"));

@@ -61,9 +61,11 @@ export function runTools(actions: RunActions): readonly Tool[] {
         description: "Wait for background subagents and get their results. Without task_ids: all.",
         schema: z.strictObject({
           task_ids: z.array(z.string()).optional(),
-          timeout: z.number().positive().max(MAX_WAIT_SECONDS).optional().describe("seconds"),
+          timeout: z.number()
+            .positive(`has to be more than 0 and at most ${MAX_WAIT_SECONDS} seconds`)
+            .max(MAX_WAIT_SECONDS).optional().describe("seconds"),
         }),
-        preview: ({ task_ids }) => ({ title: `wait for ${task_ids?.join(", ") ?? "all"}` }),
+        preview: ({ task_ids }) => ({ title: `wait for ${task_ids?.join(", ") || "all"}` }),
         run: (input, context) => actions.wait(input, context),
       }),
       repeatable: true,

@@ -34,7 +34,8 @@ export function checkArguments(
   const required = new Set((parameters["required"] ?? []) as string[]);
   const names = Object.keys(properties);
   if (given === undefined) {
-    return { error: `expected a JSON object with ${list(names)}, got ${shown(raw)}` };
+    const what = names.length === 0 ? "no arguments" : list(names);
+    return { error: `expected a JSON object with ${what}, got ${shown(raw)}` };
   }
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
@@ -55,6 +56,7 @@ export function checkArguments(
     }
   }
   if (faults.length === 0) return { values };
+  if (names.length === 0) return { error: `${faults.join("; ")}. This tool takes no arguments` };
   const all = list(names.map((name) => required.has(name) ? name : `${name} (optional)`));
   return { error: `${faults.join("; ")}. The arguments are ${all}` };
 }
@@ -134,7 +136,7 @@ function expected(property: Property): string {
       const from = property.minimum === undefined ? "" : ` of at least ${property.minimum}`;
       return property.maximum === undefined
         ? noun + from
-        : `${noun}${from} and at most ${property.maximum}`;
+        : `${noun}${from === "" ? " of" : `${from} and`} at most ${property.maximum}`;
     }
     case "boolean":
       return "true or false";

@@ -61,7 +61,7 @@ test("parse() says what is wrong with which argument, what is expected and what 
   assert.equal(
     errorOf({ path: null, lines: "many", share: 3, all: "yes" }),
     '"lines" has to be a whole number of at least 1, got "many"; ' +
-      '"share" has to be a number and at most 1, got 3; ' +
+      '"share" has to be a number of at most 1, got 3; ' +
       '"all" has to be true or false, got "yes"; ' +
       `"path" is missing, it has to be text. ${names}`,
   );
@@ -77,6 +77,25 @@ test("parse() names the nearest argument for one that does not exist", () => {
   assert.match(errorOf({ path: "a", colour: 1 }), /^"colour" is not an argument\. The arguments/u);
   assert.match(errorOf(JSON.parse('{"path":"a","__proto__":{"all":true}}')), /"__proto__" is not/u);
   assert.match(errorOf({ path: "a", constructor: 1 }), /"constructor" is not an argument/u);
+});
+
+test("parse() says of a tool without arguments that it takes none", () => {
+  const bare = defineTool({
+    name: "bare",
+    kind: "other",
+    description: "Does it.",
+    gated: false,
+    parallel: true,
+    schema: z.strictObject({}),
+    preview: () => ({ title: "bare" }),
+    run: () => Promise.resolve({ ok: true, text: "" }),
+  });
+  assert.deepEqual(bare.parse({ all: true }), {
+    error: '"all" is not an argument. This tool takes no arguments',
+  });
+  assert.deepEqual(bare.parse([]), {
+    error: "expected a JSON object with no arguments, got []",
+  });
 });
 
 test("parse() refuses what is no object", () => {
