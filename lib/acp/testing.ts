@@ -110,7 +110,12 @@ export class ScriptedSession implements Session {
     return steers;
   }
 
-  readonly background: BackgroundWork = { active: 0, pending: false, watch: () => () => {} };
+  readonly background: BackgroundWork = {
+    active: 0,
+    ids: [],
+    pending: false,
+    watch: () => () => {},
+  };
 
   deliver(): Promise<PromptResult | undefined> {
     return Promise.resolve(undefined);

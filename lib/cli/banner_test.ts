@@ -32,6 +32,22 @@ test("bannerText() names the agent, its model, the directory, yolo and who can b
   assert.doesNotMatch(banner, /instructions/u);
 });
 
+test("completionsOf() completes what stands behind /tasks: its words, and the ids of runs", () => {
+  const commands = [{ name: "tasks", description: "" }];
+  const ids = ["task-1f09ab", "task-222222"];
+  const complete = (line: string) => completionsOf(line, commands, ids);
+  assert.deepEqual(complete("/tasks s"), ["/tasks stop "]);
+  assert.deepEqual(complete("/tasks t"), [
+    "/tasks tell ",
+    "/tasks task-1f09ab",
+    "/tasks task-222222",
+  ]);
+  assert.deepEqual(complete("/tasks stop task-2"), ["/tasks stop task-222222"]);
+  assert.deepEqual(complete("/tasks tell "), ids.map((id) => `/tasks tell ${id}`));
+  assert.deepEqual(complete("/tasks tell task-222222 "), []);
+  assert.deepEqual(completionsOf("/tasks stop ", commands), []);
+});
+
 test("completionsOf() completes names of commands and nothing behind them", () => {
   const commands = [
     { name: "ask", description: "", hint: "agent question" },

@@ -159,7 +159,7 @@ async function openInput(
     return createTerminalInput({
       stdin: process.stdin,
       stdout: process.stdout,
-      complete: (line) => completionsOf(line, session()?.commands ?? []),
+      complete: (line) => completionsOf(line, session()?.commands ?? [], session()?.background.ids),
       onInterrupt: interrupt,
     });
   }
@@ -171,11 +171,17 @@ async function openInput(
   });
 }
 
-/** Returns the slash commands that a line may become. */
+/** Returns the slash commands that a line may become; behind `/tasks`, with the ids of runs. */
 export function completionsOf(
   line: string,
   commands: Session["commands"],
+  ids: readonly string[] = [],
 ): string[] {
+  const [, before] = /^(\/tasks (?:stop |tell )?)\S*$/u.exec(line) ?? [];
+  if (before !== undefined) {
+    const words = before === "/tasks " ? ["stop ", "tell ", ...ids] : ids;
+    return words.map((word) => before + word).filter((command) => command.startsWith(line));
+  }
   if (!/^\/\S*$/u.test(line)) return [];
   return commands.map(({ name, hint }) => `/${name}${hint === undefined ? "" : " "}`)
     .filter((command) => command.startsWith(line));

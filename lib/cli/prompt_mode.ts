@@ -7,7 +7,7 @@
 import process from "node:process";
 import { exitStatusOf } from "../base/ends.ts";
 import type { AskPermission } from "../gate/question.ts";
-import type { CreateSessionOptions, Session } from "../session/types.ts";
+import type { CreateSessionOptions } from "../session/types.ts";
 import { beginSession } from "./begin_session.ts";
 import { subagents } from "./deliveries.ts";
 import { finishTurns } from "./finish_turns.ts";
@@ -58,12 +58,12 @@ export async function runPromptMode(
     verbose: options.verbose,
     cwd,
   });
-  let session: Session | undefined;
+  let active = () => 0;
   // A person sees every turn as it goes; a script wants the last one's answer.
   const answer = createLastAnswer({
     show: renderer.event,
     aside: (said) => renderer.lines(safeText(said)),
-    working: () => (session?.background.active ?? 0) > 0,
+    working: () => active() > 0,
   });
   const emit = terminal.stdoutIsTerminal ? renderer.event : answer.event;
   const { composeHost } = await composing;
@@ -80,7 +80,7 @@ export async function runPromptMode(
   // A prompt that came from stdin leaves nothing to answer with.
   const someone = terminal.stdinIsTerminal && terminal.stderrIsTerminal &&
     typeof mode.prompt === "string";
-  session = await beginSession({
+  const session = await beginSession({
     host,
     saved: options.saved,
     session: {
@@ -90,6 +90,7 @@ export async function runPromptMode(
       ...(someone ? askAt({ renderer, paint, show: gathered.err }) : { askPermission: refuse }),
     },
   });
+  active = () => session.background.active;
   const signal = AbortSignal.any([turn.signal, lifetime.signal]);
   const end = await finishTurns({
     session,

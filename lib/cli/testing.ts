@@ -30,6 +30,7 @@ export class WorkingSession
     get pending() {
       return session.#pending;
     },
+    ids: [],
     watch: (onChange: () => void) => {
       session.#watchers.add(onChange);
       return () => session.#watchers.delete(onChange);

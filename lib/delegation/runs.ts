@@ -63,6 +63,11 @@ export class Runs {
     return [...this.#runs.values()];
   }
 
+  /** Their ids, likewise. */
+  get ids(): readonly string[] {
+    return [...this.#runs.keys()];
+  }
+
   /** How many of them work, or wait to. */
   get active(): number {
     return this.list.filter((run) => run.active).length;

@@ -44,7 +44,7 @@ export interface AgentSessionOptions
   readonly onClose: () => void;
 }
 
-const NOTHING: BackgroundWork = { active: 0, pending: false, watch: () => () => {} };
+const NOTHING: BackgroundWork = { active: 0, ids: [], pending: false, watch: () => () => {} };
 
 /** One session; what its prompts are turns of is its {@linkcode SessionConversation}. */
 export class AgentSession implements Session {

@@ -148,6 +148,8 @@ export interface ModelChoice {
 export interface BackgroundWork {
   /** Runs that wait for a slot, work, or wait for a person. */
   readonly active: number;
+  /** The ids of the runs there are, also of those that ended. */
+  readonly ids: readonly string[];
   /** Whether something ended that the model does not know yet: {@linkcode Session.deliver} tells it. */
   readonly pending: boolean;
   /** Calls back after each change of the two; returns a function that ends it. */
