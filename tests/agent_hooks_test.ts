@@ -200,19 +200,21 @@ test("a cancel ends the rounds of a hook that always sends back, and what was sa
     assert.equal(stage.theirs.length, 6);
   }, { hooks: { subagentStop: [{ run: "echo x >> ended; echo More. >&2; exit 2" }] } }));
 
-test("the time that a definition allows counts for all rounds and hooks together, and what was said stays", () =>
+test("the time that a definition allows counts for all rounds together and in no hook, and what was said stays", () =>
   withProject(async (p) => {
     const text = "name: slow\ndescription: Slow\nmaxTime: 4s\n---\nYou take your time.\n";
     await p.write(".mm/agents/slow.md", `---\n${text}`);
     const server = await oneAgent(p, [
-      forSubagent(inOrder({ text: "Not yet." }, { text: "Now." })),
+      forSubagent(
+        inOrder({ text: "Not yet." }, { chunks: ["Now.", " Or"], hang: true, holdAfter: 1 }),
+      ),
       inOrder(
         { toolCalls: [delegate("Find it", { subagent_type: "slow", ...INLINE })] },
         { text: "Done." },
       ),
     ], {
       yolo: true,
-      hooks: { subagentStop: [{ run: "grep -q Now && sleep 600; echo More. >&2; exit 2" }] },
+      hooks: { subagentStop: [{ run: "sleep 5; echo More. >&2; exit 2" }] },
     });
     const { stdout, stderr } = await p.runMm(["-p", "Go"]);
     assert.equal(stdout, "Done.\n", stderr);
