@@ -12,6 +12,9 @@ import type { Writable } from "node:stream";
  */
 const failed = new WeakSet<Writable>();
 
+/** The last text written to a stream, until the system took it. */
+const underWay = new WeakMap<Writable, Promise<void>>();
+
 /**
  * Writes to a standard stream. A failure reaches the listeners of its `error` event, whether the
  * runtime reports it so or throws: Deno throws where the output is a file on a full disk, and leaves
@@ -20,20 +23,25 @@ const failed = new WeakSet<Writable>();
 export function writeText(name: "stdout" | "stderr", text: string): void {
   const stream = process[name];
   if (failed.has(stream)) return;
+  let taken = () => {};
   try {
-    stream.write(text);
+    underWay.set(stream, new Promise((resolve) => taken = resolve));
+    stream.write(text, () => taken());
   } catch (thrown) {
     failed.add(stream);
+    taken();
     stream.emit("error", thrown);
   }
 }
 
 /** Waits until the system took what was written to a stream; at once when it takes nothing more. */
-export function textFlushed(stream: Writable): Promise<void> {
-  if (failed.has(stream) || stream.destroyed || stream.writableEnded) return Promise.resolve();
-  return new Promise((resolve) => {
+export async function textFlushed(stream: Writable): Promise<void> {
+  if (failed.has(stream) || stream.destroyed || stream.writableEnded) return;
+  await new Promise<void>((resolve) => {
     stream.once("error", () => resolve());
-    stream.write("", () => resolve());
+    // Bun calls back for an empty text while a long one before it still waits for its reader.
+    const before = underWay.get(stream) ?? Promise.resolve();
+    void before.then(() => stream.write("", () => resolve()));
   });
 }
 
