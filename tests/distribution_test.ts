@@ -362,6 +362,9 @@ test(
         env,
       });
       assert.match(stdout, new RegExp(`^mm ${VERSION} \\(node \\S+, commit \\S+\\)\n$`));
+      const major = Number(/\(node (\d+)/u.exec(stdout)?.[1]);
+      // An older one than mm is made for starts it, and no more is promised.
+      if (major < 22) return;
       const demo = await run("npx", ["--no-install", "mm", "-demo"], { cwd: project, env });
       assert.match(demo.stdout, /All four worked/);
     }),
