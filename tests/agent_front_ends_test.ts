@@ -86,6 +86,8 @@ test("line mode: at the question of a subagent the runs are listed, one is stopp
       parent(
         { toolCalls: [delegate("Make it"), delegate("Make it")] },
         { text: "Started." },
+        // It is told of the end of the one, if that comes before the question of the other.
+        { text: "One is stopped." },
       ),
     ], { ...QUIET, agents: { maxParallel: 2 } });
     await drive(p, server, async ({ mm, say, expect, answer }) => {
