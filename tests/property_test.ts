@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
-import { RUN_TOOLS } from "../lib/delegation/run_tools.ts";
+import { RUN_TOOLS } from "../lib/config/tool_names.ts";
 import type { EngineEvent } from "../lib/engine/events.ts";
 import type { PromptResult, Session, SessionHost } from "../lib/session/types.ts";
 import type { PermissionAnswer } from "../lib/gate/question.ts";

@@ -4,8 +4,8 @@
  *
  * @module
  */
+import { AGENT } from "../config/tool_names.ts";
 import type { AgentConfig } from "../config/types.ts";
-import { AGENT } from "../delegation/agent_tool.ts";
 import { openDefinitionBook } from "../delegation/definition_book.ts";
 import { mayDelegate } from "../delegation/delegation_limits.ts";
 import { listForkProfiles } from "../delegation/fork_profiles.ts";

@@ -3,11 +3,8 @@
  *
  * @module
  */
+import { AGENT, RUN_TOOLS } from "./tool_names.ts";
 import type { AgentConfig } from "./types.ts";
-
-/** The tool that starts subagents, and those about what it started in the background. */
-const AGENT = "agent";
-const RUN_TOOLS: readonly string[] = ["list_agents", "send_message", "wait_agent", "task_stop"];
 
 /** Returns a sentence, without a period, where tools of the list are left out. */
 export function lostTools({ tools, delegation }: AgentConfig): string[] {

@@ -5,6 +5,20 @@
  */
 import { didYouMean } from "../base/nearest.ts";
 
+/** The tool that starts subagents. */
+export const AGENT = "agent";
+
+/** The tools about what it started in the background, in the order they are declared. */
+export const RUN_TOOLS: readonly string[] = [
+  "list_agents",
+  "send_message",
+  "wait_agent",
+  "task_stop",
+];
+
+/** All tools of delegation. */
+export const DELEGATION_TOOLS: readonly string[] = [AGENT, ...RUN_TOOLS];
+
 /** Built-in tools of this version. */
 export const TOOL_NAMES: readonly string[] = [
   "bash",
@@ -18,11 +32,7 @@ export const TOOL_NAMES: readonly string[] = [
   "todo",
   "ask_user",
   "ask_agent",
-  "agent",
-  "list_agents",
-  "send_message",
-  "wait_agent",
-  "task_stop",
+  ...DELEGATION_TOOLS,
 ];
 
 /** Those of them that never need leave: only `ask` and `deny` of the agent that runs them hold them back. */
@@ -33,10 +43,7 @@ export const UNGATED_TOOLS: ReadonlySet<string> = new Set([
   "ls",
   "todo",
   "ask_user",
-  "list_agents",
-  "send_message",
-  "wait_agent",
-  "task_stop",
+  ...RUN_TOOLS,
 ]);
 
 /** `mcp__server__tool`; `*` stands for any characters. The source of a regular expression. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { oneLine } from "../base/cut.ts";
+import { AGENT } from "../config/tool_names.ts";
 import { defineTool } from "../tools/define_tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import {
@@ -14,9 +15,6 @@ import {
 } from "./agent_arguments.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { DEFAULT_DEFINITION, FORK, nameKey } from "./definition_name.ts";
-
-/** The tool's name. */
-export const AGENT = "agent";
 
 /** Definitions that are described; the others can be named all the same. */
 const MAX_OFFERED = 20;

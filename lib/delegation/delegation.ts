@@ -6,7 +6,7 @@
 import type { AgentConfig } from "../config/types.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AgentOffer } from "./agent_arguments.ts";
-import { AGENT, agentTool } from "./agent_tool.ts";
+import { agentTool } from "./agent_tool.ts";
 import { blockedReason, type BlockedSetup } from "./blocked.ts";
 import { definitionsCommand } from "./definitions_command.ts";
 import type { DefinitionBook } from "./definition.ts";
@@ -17,7 +17,7 @@ import { notificationText } from "./notification.ts";
 import { restoreRuns } from "./restore_runs.ts";
 import type { Run } from "./run.ts";
 import { createRunActions } from "./run_actions.ts";
-import { RUN_TOOLS, runTools } from "./run_tools.ts";
+import { runTools } from "./run_tools.ts";
 import { Runs, type RunsOptions } from "./runs.ts";
 import { type SendAnswer, sendToRun } from "./send_to_run.ts";
 
@@ -95,11 +95,6 @@ export class Delegation {
     if (!this.offer.background) return [agent];
     const actions = createRunActions({ runs: this.runs, blocked: this.#blocked });
     return [agent, ...runTools(actions).filter(({ name }) => hasTool(name))];
-  }
-
-  /** Says whether a tool belongs to delegation, for a model that calls it where it is not offered. */
-  static owns(name: string): boolean {
-    return name === AGENT || RUN_TOOLS.some((tool) => tool === name);
   }
 
   /**

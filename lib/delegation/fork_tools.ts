@@ -6,7 +6,7 @@
  */
 import { oneLine } from "../base/cut.ts";
 import { didYouMean } from "../base/nearest.ts";
-import { TOOL_NAMES } from "../config/tool_names.ts";
+import { DELEGATION_TOOLS, TOOL_NAMES } from "../config/tool_names.ts";
 import { foreignTool } from "./foreign_tools.ts";
 
 /** `mcp__*`, `mcp__server`, `mcp__server__tool`, `mcp__server__prefix*`. */
@@ -21,7 +21,7 @@ const INSTEAD = "say what you need in your report to the agent you were forked f
 /** What no fork runs, whatever it is allowed, and what it does instead. */
 const NEVER: ReadonlyMap<string, string> = new Map([
   ["ask_user", `a fork asks nobody; ${INSTEAD}`],
-  ...["agent", "list_agents", "send_message", "wait_agent", "task_stop"].map((name) =>
+  ...DELEGATION_TOOLS.map((name) =>
     [name, `a fork starts and leads no agents; do the work yourself, or ${INSTEAD}`] as const
   ),
 ]);

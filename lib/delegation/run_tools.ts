@@ -8,9 +8,6 @@ import { defineTool } from "../tools/define_tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { MAX_MESSAGE, MAX_WAIT_SECONDS } from "./delegation_limits.ts";
 
-/** The names of the tools, in the order they are declared. */
-export const RUN_TOOLS = ["list_agents", "send_message", "wait_agent", "task_stop"] as const;
-
 /** What the tools do. */
 export interface RunActions {
   list(context: ToolContext): Promise<ToolResult>;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { TOOL_NAMES } from "../config/tool_names.ts";
+import { AGENT, RUN_TOOLS, TOOL_NAMES } from "../config/tool_names.ts";
 import { selectTools } from "../tools/tool_names.ts";
 import { mayDelegate } from "./delegation_limits.ts";
 
@@ -15,10 +15,7 @@ export const READ_ONLY_TOOLS: readonly string[] = ["read", "glob", "grep", "ls"]
 export const NOT_FOR_SUBAGENTS: ReadonlySet<string> = new Set([
   "ask_user",
   "todo",
-  "list_agents",
-  "send_message",
-  "wait_agent",
-  "task_stop",
+  ...RUN_TOOLS,
 ]);
 
 /** Every name a tool can have: mm's own, and those of MCP servers. */
@@ -48,7 +45,7 @@ export function subagentTools(options: SubagentToolsOptions): string[] {
   // What mm itself has is known, so each name is tried; what servers have is not.
   const own = TOOL_NAMES.filter((name) =>
     has.every((list) => list(name)) && !taken(name) && !NOT_FOR_SUBAGENTS.has(name) &&
-    (name !== "agent" || mayDelegate(depth, maxDepth))
+    (name !== AGENT || mayDelegate(depth, maxDepth))
   );
   return [...own, ...serverTools(configured, wanted, without)];
 }

@@ -6,8 +6,8 @@
 import { mayAsk } from "../agents/ask_limits.ts";
 import { ASK_AGENT, askAgentTool } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
+import { AGENT } from "../config/tool_names.ts";
 import type { AgentConfig } from "../config/types.ts";
-import { AGENT } from "../delegation/agent_tool.ts";
 import type { Delegation } from "../delegation/delegation.ts";
 import type { DelegationHost } from "../delegation/delegation_host.ts";
 import { mayDelegate } from "../delegation/delegation_limits.ts";

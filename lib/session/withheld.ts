@@ -5,8 +5,8 @@
  */
 import { ASK_AGENT } from "../agents/ask_agent_tool.ts";
 import type { AgentPool } from "../agents/pool.ts";
+import { DELEGATION_TOOLS } from "../config/tool_names.ts";
 import type { AgentConfig } from "../config/types.ts";
-import { Delegation } from "../delegation/delegation.ts";
 import { depthReason, mayDelegate } from "../delegation/delegation_limits.ts";
 
 /** What the reason depends on. */
@@ -24,5 +24,7 @@ export function withheldReason(
 ): string | undefined {
   if (name === ASK_AGENT) return pool.limit;
   const { maxDepth } = config.delegation;
-  return Delegation.owns(name) && !mayDelegate(depth, maxDepth) ? depthReason(maxDepth) : undefined;
+  return DELEGATION_TOOLS.includes(name) && !mayDelegate(depth, maxDepth)
+    ? depthReason(maxDepth)
+    : undefined;
 }

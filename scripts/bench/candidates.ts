@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
+import { DELEGATION_TOOLS } from "../../lib/config/tool_names.ts";
 import {
   missing,
   NODE_PACKAGE,
@@ -65,9 +66,6 @@ export interface FoundPeers {
 /** Hand-overs at the same time: no limit of mm may be in their way. */
 const MAX_PARALLEL = 8;
 
-/** Tools of mm that are about delegation. */
-const MM_FAMILY = ["agent", "list_agents", "send_message", "wait_agent", "task_stop"];
-
 /**
  * Returns the program of mm by what it is called: `source`, `compiled`, or a JSON array.
  *
@@ -115,7 +113,7 @@ export function mmDelegating(program: Program): Candidate {
           run_in_background: false,
         },
       }),
-      family: MM_FAMILY,
+      family: DELEGATION_TOOLS,
     },
     ...mmParts(program),
     more: {
