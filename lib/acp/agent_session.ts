@@ -6,6 +6,7 @@
 import type { PromptRequest, PromptResponse, SessionConfigOption } from "@agentclientprotocol/sdk";
 import { describeEnd } from "../base/ends.ts";
 import { UserError } from "../base/errors.ts";
+import { settledOrAborted } from "../base/until_aborted.ts";
 import type { PromptInput, Session, SessionHost } from "../session/types.ts";
 import { configOptions, effortOf, modelNameOf, modeOf } from "./config_options.ts";
 import { promptInput } from "./content.ts";
@@ -253,20 +254,5 @@ async function orInvalid(choosing: Promise<void>): Promise<void> {
     await choosing;
   } catch (error) {
     throw error instanceof UserError ? invalidParams(error.message) : error;
-  }
-}
-
-/** Waits for `task`, no longer than until `signal` is aborted. */
-async function settledOrAborted(task: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  let onAbort = () => {};
-  const aborted = new Promise<void>((resolve) => {
-    onAbort = resolve;
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    await Promise.race([task, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
   }
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { settledOrAborted } from "../base/until_aborted.ts";
 import type { AskPermission } from "../gate/question.ts";
 
 /** The questions of one session that wait for a prompt. */
@@ -49,14 +50,8 @@ export class ParkedQuestions {
     if (this.#prompting || this.#closed || signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
-    const go = () => resolve();
-    signal.addEventListener("abort", go, { once: true });
-    try {
-      await promise;
-    } finally {
-      signal.removeEventListener("abort", go);
-      this.#waiting.delete(resolve);
-    }
+    await settledOrAborted(promise, signal);
+    this.#waiting.delete(resolve);
   }
 
   #release(): void {

@@ -6,13 +6,14 @@
 import type { End } from "../base/ends.ts";
 import { formatDuration } from "../base/duration.ts";
 import { messageOf } from "../base/errors.ts";
+import { untilAborted } from "../base/until_aborted.ts";
 import { Watchdog } from "../engine/watchdog.ts";
 import type { PermissionAnswer } from "../gate/question.ts";
 import type { Usage } from "../model/types.ts";
 import { AnswerText, MAX_ANSWER } from "./answer_text.ts";
 import { CONNECT_TIMEOUT_MS, MIN_CONNECT_MS, SESSION_TIMEOUT_MS } from "./ask_limits.ts";
 import { CancelGrace } from "./cancel_grace.ts";
-import { AskError, type ChildAgent, type RunningChild, untilAborted } from "./child_agent.ts";
+import { AskError, type ChildAgent, type RunningChild } from "./child_agent.ts";
 import {
   type ChildCallPart,
   type ChildConnection,

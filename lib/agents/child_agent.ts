@@ -6,6 +6,7 @@
  */
 import { describeEnd, type End } from "../base/ends.ts";
 import { messageOf } from "../base/errors.ts";
+import { untilAborted } from "../base/until_aborted.ts";
 import { within } from "../base/within.ts";
 import type { Child, ProcessEnd, StartChild } from "../platform/process.ts";
 import { type ChildConnection, ChildError, type ConnectChild } from "./child_connection.ts";
@@ -168,13 +169,4 @@ export class ChildAgent {
 
 function failed(reason: string, cause?: unknown): End {
   return { kind: "failed", reason, ...(cause === undefined ? {} : { cause }) };
-}
-
-/** Waits for a promise that goes on by itself when the signal is aborted. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }

@@ -7,13 +7,13 @@ import { readFile } from "node:fs/promises";
 import { EXIT, exitStatusOf } from "../base/ends.ts";
 import { UsageError } from "../base/errors.ts";
 import { didYouMean } from "../base/nearest.ts";
+import { settledOrAborted } from "../base/until_aborted.ts";
 import type { AgentConfig } from "../config/types.ts";
 import { watchParent } from "../platform/parent_watch.ts";
 import type { AskOutcome } from "./ask_outcome.ts";
 import { jsonLine } from "./ask_outcome.ts";
 import { holdAnswer } from "./hold_answer.ts";
 import { onInterruptSignal } from "./interrupt.ts";
-import { untilAborted } from "./line_input.ts";
 import type { ModeOptions } from "./command_line.ts";
 import { loadAgentConfig } from "./load_agent_config.ts";
 import type { Io, ModeOptionsOf } from "./mode.ts";
@@ -48,9 +48,7 @@ export async function runAskMode(
   );
   const preparing = Promise.all([asking, transcribing, loading, composing]);
   // A question that never comes must not keep mm from being left.
-  await untilAborted(preparing, stop.signal).catch((thrown: unknown) => {
-    if (!stop.signal.aborted) throw thrown;
-  });
+  await settledOrAborted(preparing, stop.signal);
   if (stop.signal.aborted) {
     const durationMs = Math.round(performance.now() - started);
     const nothing = { agent, end: { kind: "cancelled" }, answer: "", toolCalls: 0 } as const;

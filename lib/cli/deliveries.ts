@@ -3,8 +3,8 @@
  *
  * @module
  */
+import { settledOrAborted } from "../base/until_aborted.ts";
 import type { PromptResult, Session } from "../session/types.ts";
-import { untilAborted } from "./line_input.ts";
 
 /** The work in the background of one session, as a front end follows it. */
 export class Deliveries {
@@ -53,7 +53,7 @@ export class Deliveries {
   /** Waits until the model should be told, or nothing runs any more. */
   async change(signal: AbortSignal): Promise<void> {
     while (!this.due && !this.over && !signal.aborted) {
-      await untilAborted(this.#changed.promise, signal).catch(() => {});
+      await settledOrAborted(this.#changed.promise, signal);
     }
   }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { untilAborted } from "../base/until_aborted.ts";
 import { readLines } from "../platform/stdin_lines.ts";
 
 /** Options of {@linkcode LineInput.next}. */
@@ -117,19 +118,4 @@ function createPrompts(show: (text: string) => void) {
       if (asked?.fresh === false) show(asked.prompt);
     },
   };
-}
-
-/** Waits for a promise, or rejects with the signal's reason. */
-export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

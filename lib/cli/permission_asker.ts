@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { untilAborted } from "../base/until_aborted.ts";
 import type { AskPermission, PermissionAnswer, PermissionQuestion } from "../gate/question.ts";
-import { type LineInput, untilAborted } from "./line_input.ts";
+import type { LineInput } from "./line_input.ts";
 import type { Paint } from "./paint.ts";
 import { answerPrompt, noAnswerText, questionText, readAnswer } from "./permission_text.ts";
 import type { QuestionCommands } from "./question_commands.ts";

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type LineInput, untilAborted } from "./line_input.ts";
+import { settledOrAborted } from "../base/until_aborted.ts";
+import type { LineInput } from "./line_input.ts";
 import { oneAtATime } from "./one_at_a_time.ts";
 
 /** What came of asking for a prompt. `interrupted`: there is something else to do first. */
@@ -48,7 +49,7 @@ export class PromptLine {
   async next({ signal, due }: NextPromptOptions): Promise<PromptRead> {
     const { input, prompt } = this.#options;
     for (;;) {
-      await untilAborted(this.#quiet, signal).catch(() => {});
+      await settledOrAborted(this.#quiet, signal);
       if (signal.aborted) return "interrupted";
       if (this.#questions > 0) continue;
       if (due()) return "interrupted";

@@ -8,7 +8,8 @@ import { createInterface, type Interface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import type { ReadStream, WriteStream } from "node:tty";
-import { type LineInput, untilAborted } from "./line_input.ts";
+import { untilAborted } from "../base/until_aborted.ts";
+import type { LineInput } from "./line_input.ts";
 import { createPasteFolder, PASTE_OFF, PASTE_ON } from "./paste.ts";
 
 /** Lines of history kept. */

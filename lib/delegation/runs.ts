@@ -4,6 +4,7 @@
  * @module
  */
 import type { ShownCall } from "../agents/relayed_ask.ts";
+import { settledOrAborted } from "../base/until_aborted.ts";
 import { within } from "../base/within.ts";
 import type { Emit } from "../engine/events.ts";
 import { MAX_KEPT_RUNS, STOP_GRACE_MS } from "./delegation_limits.ts";
@@ -203,15 +204,7 @@ export class Runs {
   /** Waits until a run's round is over, or the signal is aborted. */
   async ended(run: Run, signal: AbortSignal): Promise<void> {
     const round = this.#rounds.get(run);
-    if (round === undefined || signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const leave = () => resolve();
-    signal.addEventListener("abort", leave, { once: true });
-    try {
-      await Promise.race([round, promise]);
-    } finally {
-      signal.removeEventListener("abort", leave);
-    }
+    if (round !== undefined) await settledOrAborted(round, signal);
   }
 
   /** Returns the ends of a run that the model does not know yet, and notes that it knows them now. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { messageOf } from "../base/errors.ts";
+import { untilAborted } from "../base/until_aborted.ts";
 import type { McpServerConfig } from "../config/types.ts";
 import type { StartChild } from "../platform/process.ts";
 import type { CallFailure } from "./failure_words.ts";
@@ -164,12 +165,12 @@ export class McpServer {
   /** Starts a server that died; returns a sentence about it when it did. */
   async #ensure(signal: AbortSignal): Promise<string | undefined> {
     if (this.#state === "starting" && this.#attempt !== undefined) {
-      await settledOrAborted(this.#attempt, signal);
+      await untilAborted(this.#attempt, signal);
       return undefined;
     }
     const why = this.#lost;
     if (this.#state === "ready" || why === undefined || !this.#mayRestart()) return undefined;
-    await settledOrAborted(this.#connect(RESTART_MS), signal);
+    await untilAborted(this.#connect(RESTART_MS), signal);
     return this.#state as ServerState === "ready"
       ? this.#sentence(`had ended (it ${why}) and was started again for this call`)
       : undefined;
@@ -226,18 +227,3 @@ export class McpServer {
 
 const AGAIN = "The next call starts the server again";
 const NO_MORE = "Go on without its tools; /new tries to start it again";
-
-/** Waits for `task`. @throws the signal's reason, when that is first. */
-export async function settledOrAborted(task: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    await Promise.race([task, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}

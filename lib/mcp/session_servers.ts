@@ -5,9 +5,10 @@
  * @module
  */
 import { formatDuration } from "../base/duration.ts";
+import { untilAborted } from "../base/until_aborted.ts";
 import type { Tool } from "../tools/tool.ts";
 import { mcpTool } from "./mcp_tool.ts";
-import { type McpServer, type ServerState, settledOrAborted } from "./server.ts";
+import type { McpServer, ServerState } from "./server.ts";
 import { mcpToolName, serverKey } from "./tool_name.ts";
 
 /** How long a first prompt waits for servers that are starting, in milliseconds. */
@@ -99,7 +100,7 @@ export class SessionServers {
       await server.begin();
       times.set(server.name, performance.now());
     });
-    await settledOrAborted(Promise.all(each), signal);
+    await untilAborted(Promise.all(each), signal);
     return times;
   }
 
@@ -145,7 +146,7 @@ export class SessionServers {
       if (names !== "") say("info", `Waiting for the MCP servers that are starting: ${names}`);
     });
     try {
-      await settledOrAborted(Promise.race([this.#begun, after(PATIENCE_MS)]), signal);
+      await untilAborted(Promise.race([this.#begun, after(PATIENCE_MS)]), signal);
     } finally {
       for (const timer of timers) clearTimeout(timer);
     }
