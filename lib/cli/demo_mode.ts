@@ -160,20 +160,15 @@ async function modelAsk(
   session: Session,
   asked: Asked[],
 ): Promise<string | undefined> {
-  const { renderer, signal } = stage;
+  const { renderer } = stage;
   renderer.lines(
     "You ask your own agent. Its model calls the tool ask_agent; you see what it wants to ask and\n" +
       "decide. Bob then wants to run a command, and that is your decision too: his calls are named\n" +
       "bob/…, so what you allow your agent does not count for him.\n",
   );
-  const text = "ask bob to run cat notes.txt";
-  renderer.lines(`> ${text}`);
-  const before = asked.length;
-  const { end, text: answer } = await session.prompt({ text }, { signal });
-  renderer.endTurn(end);
-  await showProcesses(stage);
-  if (end.kind !== "answered") return `the turn ended as "${end.kind}"`;
-  const answers = asked.slice(before);
+  const turn = await modelTurn(stage, session, { asked, text: "ask bob to run cat notes.txt" });
+  if (typeof turn === "string") return turn;
+  const { answer, answers } = turn;
   const refused = answers.find(saysNo)?.name;
   if (refused !== undefined) {
     renderer.lines(
@@ -233,25 +228,38 @@ async function delegated(
   session: Session,
   asked: Asked[],
 ): Promise<string | undefined> {
-  const { renderer, signal } = stage;
+  const { renderer } = stage;
   renderer.lines(
     "A subagent is your agent once more, in a process of its own, with nothing but a task. It works\n" +
       "alone, and its report is the result of the call. This one, general-purpose, is always there.\n",
   );
-  const text = "delegate read notes.txt";
+  const turn = await modelTurn(stage, session, { asked, text: "delegate read notes.txt" });
+  if (typeof turn === "string") return turn;
+  if (turn.answers.some(saysNo)) {
+    renderer.lines(
+      "You said no, so no subagent was started. The model was told so and ended its turn.",
+    );
+    return undefined;
+  }
+  return turn.answer.includes(DEMO_FACT)
+    ? undefined
+    : "the subagent's report lacks what the file says";
+}
+
+/** Tells the model something; returns what it answered and what the person was asked, or a fault. */
+async function modelTurn(
+  stage: Stage,
+  session: Session,
+  { asked, text }: { readonly asked: readonly Asked[]; readonly text: string },
+): Promise<{ readonly answer: string; readonly answers: readonly Asked[] } | string> {
+  const { renderer, signal } = stage;
   renderer.lines(`> ${text}`);
   const before = asked.length;
   const { end, text: answer } = await session.prompt({ text }, { signal });
   renderer.endTurn(end);
   await showProcesses(stage);
   if (end.kind !== "answered") return `the turn ended as "${end.kind}"`;
-  if (asked.slice(before).some(saysNo)) {
-    renderer.lines(
-      "You said no, so no subagent was started. The model was told so and ended its turn.",
-    );
-    return undefined;
-  }
-  return answer.includes(DEMO_FACT) ? undefined : "the subagent's report lacks what the file says";
+  return { answer, answers: asked.slice(before) };
 }
 
 /** A person answers on a terminal; without one the demo does, and says so. */
