@@ -5,7 +5,7 @@
  * @module
  */
 import { z } from "zod";
-import { DEFAULT_DEFINITION, FORK } from "./definition_name.ts";
+import { DEFAULT_DEFINITION, FORK, nameKey } from "./definition_name.ts";
 import { readForkTools } from "./fork_tools.ts";
 import { readForkTurns } from "./fork_turns.ts";
 
@@ -30,8 +30,8 @@ export interface AgentArguments {
 }
 
 /** Says whether the arguments ask for a fork. */
-export function isFork({ subagent_type }: AgentArguments): boolean {
-  return subagent_type?.trim().toLowerCase() === FORK;
+export function isFork({ subagent_type: type }: Pick<AgentArguments, "subagent_type">): boolean {
+  return type !== undefined && nameKey(type.trim()) === FORK;
 }
 
 const words = () => z.string().refine((text) => text.trim() !== "", "is blank");

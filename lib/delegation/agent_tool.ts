@@ -13,6 +13,7 @@ import {
   agentSchema,
   strictArguments,
 } from "./agent_arguments.ts";
+import { runsInBackground } from "./background.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { DEFAULT_DEFINITION, FORK, nameKey } from "./definition_name.ts";
 
@@ -50,12 +51,13 @@ export function agentTool(options: AgentToolOptions): Tool {
     parallel: true,
     description: descriptionOf(options),
     schema: agentSchema(offer),
-    preview: ({ description, subagent_type, ...more }) => ({
-      title: oneLine(`${subagent_type ?? DEFAULT_DEFINITION}: ${description}`, TITLE_LENGTH),
-      ...(offer.background
-        ? { note: noteOf({ ...more, type: subagent_type ?? DEFAULT_DEFINITION }, options) }
-        : {}),
-    }),
+    preview: (input) => {
+      const { subagent_type: type = DEFAULT_DEFINITION, description } = input;
+      return {
+        title: oneLine(`${type}: ${description}`, TITLE_LENGTH),
+        ...(offer.background ? { note: noteOf(input as AgentArguments, options) } : {}),
+      };
+    },
     run: (input, context) => launch(input as AgentArguments, context),
   });
   return {
@@ -79,20 +81,13 @@ export function agentTool(options: AgentToolOptions): Tool {
 }
 
 /** Says whether a call runs in the background, as far as it can be said before it begins. */
-function noteOf(
-  call: {
-    readonly type: string;
-    readonly run_in_background?: unknown;
-    readonly working_dir?: unknown;
-  },
-  { definitions, backgroundByDefault, headless }: AgentToolOptions,
-): string {
-  const type = nameKey(call.type);
-  const definition = definitions.find(({ name }) => nameKey(name) === type);
-  const said = typeof call.run_in_background === "boolean" ? call.run_in_background : undefined;
-  const wanted = said ?? definition?.background ?? backgroundByDefault;
-  const background = call.working_dir === undefined && (wanted || (type === FORK && headless));
-  return background ? "in the background" : "waited for";
+function noteOf(args: AgentArguments, options: AgentToolOptions): string {
+  const { offer, definitions, backgroundByDefault: byDefault, headless } = options;
+  const type = nameKey(args.subagent_type ?? DEFAULT_DEFINITION);
+  const own = definitions.find(({ name }) => nameKey(name) === type)?.background;
+  return runsInBackground(args, { offer, own, byDefault, headless })
+    ? "in the background"
+    : "waited for";
 }
 
 function descriptionOf(options: AgentToolOptions): string {

@@ -11,6 +11,7 @@ import type { Message, ToolDeclaration } from "../model/types.ts";
 import type { SeenFile } from "../tools/file_views.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
 import { type AgentArguments, type AgentOffer, isFork } from "./agent_arguments.ts";
+import { runsInBackground } from "./background.ts";
 import type { AgentDefinition, DefinitionBook } from "./definition.ts";
 import { DEFAULT_DEFINITION, FORK } from "./definition_name.ts";
 import { depthReason, MAX_MODEL_RUNS, mayDelegate } from "./delegation_limits.ts";
@@ -134,7 +135,14 @@ export class Launcher {
     if (worktree !== undefined) await this.#setup.worktrees?.release(worktree);
   }
 
-  /** `wanted`: what the call said of the background. */
+  /** `own`: what the definition says of the background. */
+  #background(args: AgentArguments, own: boolean | undefined): boolean {
+    const { offer, config, headless } = this.#setup;
+    const byDefault = config.background === true;
+    return runsInBackground(args, { offer, own, byDefault, headless });
+  }
+
+  /** Starts a run in the background. `wanted`: what the call said of that. */
   #inBackground(
     start: StartRun,
     { wanted }: { readonly wanted: boolean | undefined },
@@ -167,7 +175,7 @@ export class Launcher {
   }
 
   async #fork(args: AgentArguments, callId: string | undefined): Promise<Prepared> {
-    const { depth, offer, cwd, config, headless, copy } = this.#setup;
+    const { depth, offer, cwd, copy } = this.#setup;
     if (!offer.forks || depth > 0) {
       return {
         error: "there are no forks here; do the work yourself, or name another subagent_type",
@@ -204,15 +212,14 @@ export class Launcher {
       ...(profile?.hint === undefined ? {} : { hint: profile.hint }),
       ...(allow === undefined ? {} : { allow }),
     });
-    const wanted = headless || (args.run_in_background ?? config.background === true);
     return {
       start: { target, description: args.description, prompt, cwd },
-      background: offer.background && wanted,
+      background: this.#background(args, undefined),
     };
   }
 
   async #regular(args: AgentArguments, context: ToolContext): Promise<Prepared> {
-    const { cwd, config, offer } = this.#setup;
+    const { cwd, offer } = this.#setup;
     const target = await this.#target(args.subagent_type ?? DEFAULT_DEFINITION);
     if ("error" in target) return target;
     const refusal = await this.#askRefusal(target, args, context);
@@ -225,8 +232,7 @@ export class Launcher {
           "working_dir is waited for; send run_in_background false, or leave working_dir out",
       };
     }
-    const wanted = args.run_in_background ?? own ?? config.background === true;
-    const background = offer.background && wanted && !pinned;
+    const background = this.#background(args, own);
     const place = await this.#place(args, target, context.signal);
     if ("error" in place) return place;
     const { notice, ...where } = place;
