@@ -11,7 +11,7 @@ import type { Gate } from "../gate/gate.ts";
 import type { AskHooks } from "../hooks/ask_hooks.ts";
 import type { SubagentHooks } from "../hooks/subagent_hooks.ts";
 import type { Message, ModelClient, ModelSettings } from "../model/types.ts";
-import { sessionPlaces } from "../store/saved_session.ts";
+import { sessionPlace } from "../store/saved_session.ts";
 import { BUILTIN_DEFINITIONS } from "./builtin_definitions.ts";
 import type { DefinitionBook } from "./definition.ts";
 import { openDefinitionBook } from "./definition_book.ts";
@@ -122,8 +122,7 @@ export class DelegationHost {
       places,
       worktrees,
       kept: async (id) =>
-        stateDir !== undefined &&
-        (await sessionPlaces(stateDir, undefined)).some((one) => one.id === id && one.size > 0),
+        stateDir !== undefined && ((await sessionPlace(stateDir, id))?.size ?? 0) > 0,
       forkSource,
       copy: async (messages) =>
         await options.copy({ stateDir: stateDir ?? await this.#scratchState(), cwd, messages }),

@@ -7,7 +7,14 @@ import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { textLines } from "./line_blocks.ts";
 import { parseEntry, parseHeader } from "./parse_record.ts";
-import { isSameDirectory, projectDir, projectsDir, sessionIdOf } from "./places.ts";
+import {
+  isSameDirectory,
+  isSessionId,
+  projectDir,
+  projectsDir,
+  sessionFileName,
+  sessionIdOf,
+} from "./places.ts";
 import { holderOf } from "./session_lock.ts";
 
 /** Bytes at the beginning of a file in which its title is looked for. */
@@ -44,11 +51,24 @@ export async function sessionPlaces(
   stateDir: string,
   cwd: string | undefined,
 ): Promise<SessionPlace[]> {
-  const dirs = cwd === undefined
-    ? (await namesIn(projectsDir(stateDir))).map((name) => join(projectsDir(stateDir), name))
-    : [projectDir(stateDir, cwd)];
+  const dirs = cwd === undefined ? await projectDirs(stateDir) : [projectDir(stateDir, cwd)];
   const found = await Promise.all(dirs.map(placesIn));
-  return found.flat().sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1));
+  return found.flat().sort(byAge);
+}
+
+/**
+ * Returns the file of a conversation, whatever its project; `undefined` where there is none.
+ *
+ * @param id can come from a person or another program: only one of the known form is looked for.
+ */
+export async function sessionPlace(
+  stateDir: string,
+  id: string,
+): Promise<SessionPlace | undefined> {
+  if (!isSessionId(id)) return undefined;
+  const dirs = await projectDirs(stateDir);
+  const found = await Promise.all(dirs.map((dir) => placeOf(dir, sessionFileName(id))));
+  return found.filter((place) => place !== undefined).sort(byAge)[0];
 }
 
 /** Returns what a list shows of a file; `undefined` for one that says nothing of itself. */
@@ -72,16 +92,28 @@ export async function describeSession(
   };
 }
 
+async function projectDirs(stateDir: string): Promise<string[]> {
+  const projects = projectsDir(stateDir);
+  return (await namesIn(projects)).map((name) => join(projects, name));
+}
+
 async function placesIn(dir: string): Promise<SessionPlace[]> {
-  const places = await Promise.all((await namesIn(dir)).map(async (name) => {
-    const id = sessionIdOf(name);
-    if (id === undefined) return undefined;
-    const path = join(dir, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found === undefined || !found.isFile()) return undefined;
-    return { id, dir, path, updatedAt: Math.round(found.mtimeMs), size: found.size };
-  }));
+  const places = await Promise.all((await namesIn(dir)).map((name) => placeOf(dir, name)));
   return places.filter((place) => place !== undefined);
+}
+
+async function placeOf(dir: string, name: string): Promise<SessionPlace | undefined> {
+  const id = sessionIdOf(name);
+  if (id === undefined) return undefined;
+  const path = join(dir, name);
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || !found.isFile()) return undefined;
+  return { id, dir, path, updatedAt: Math.round(found.mtimeMs), size: found.size };
+}
+
+/** The newest first. */
+function byAge(a: SessionPlace, b: SessionPlace): number {
+  return b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1);
 }
 
 async function namesIn(dir: string): Promise<string[]> {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { messageOf, UserError } from "../base/errors.ts";
 import { ownIdentity } from "../platform/process_identity.ts";
 import { type LineWriter, lineWriter } from "./entry_line.ts";
-import { isSessionId, sessionFileName } from "./places.ts";
+import { sessionFileName } from "./places.ts";
 import { isDamaged, readSession } from "./read_session.ts";
 import { FORMAT, type Header, MAJOR_VERSION, MINOR_VERSION } from "./record.ts";
 import type { OpenedSession } from "./opened_session.ts";
@@ -17,6 +17,7 @@ import {
   describeSession,
   type SavedSession,
   type SessionPlace,
+  sessionPlace,
   sessionPlaces,
 } from "./saved_session.ts";
 import { SessionFile } from "./session_file.ts";
@@ -143,7 +144,7 @@ export class SessionStore {
    * be used.
    */
   async open(id: string, options: OpenOptions): Promise<OpenedSession> {
-    const place = await this.#place(id);
+    const place = await sessionPlace(this.#options.stateDir, id);
     if (place === undefined) throw new UnknownSessionError(id);
     const { dir, path } = place;
     const locked = tryLock(place);
@@ -185,7 +186,7 @@ export class SessionStore {
    * @throws {UserError} when a process has it open.
    */
   async delete(id: string): Promise<void> {
-    const place = await this.#place(id);
+    const place = await sessionPlace(this.#options.stateDir, id);
     if (place === undefined) return;
     const holder = holderOf(place.dir, id, { file: place.path });
     if (holder !== undefined) throw new UserError(openElsewhere(id, holder));
@@ -195,13 +196,6 @@ export class SessionStore {
   /** Waits for the tidying up that goes on beside. */
   async settled(): Promise<void> {
     await this.#pruning;
-  }
-
-  async #place(id: string): Promise<SessionPlace | undefined> {
-    // An id comes from a person or another program: only one of the known form is looked for.
-    if (!isSessionId(id)) return undefined;
-    const places = await sessionPlaces(this.#options.stateDir, undefined);
-    return places.find((place) => place.id === id);
   }
 
   async #repair(
