@@ -5,7 +5,6 @@
  */
 import {
   agent,
-  type AgentApp,
   type AgentRequestContext,
   type AgentRequestHandlersByMethod,
   type AgentRequestMethod,
@@ -90,7 +89,10 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
   const saved = host.saved !== undefined;
 
   const app = agent({ name: "mm" });
-  const answer: Answer = (method, handler) => answerWith(app, method, handler, redact);
+  const answer: Answer = (method, handler) => {
+    const handle = handler as (context: AgentRequestContext<unknown>) => unknown;
+    app.onRequest(method, guarded(handle, redact) as AgentRequestHandlersByMethod[typeof method]);
+  };
   answer(methods.agent.initialize, ({ params }) => {
     abilities = abilitiesOf(params);
     return initializeResponse({ title: host.title, version, images: host.images, saved });
@@ -155,14 +157,11 @@ export async function serveAcp(options: ServeAcpOptions): Promise<void> {
     await sessions.close(params.sessionId);
     return {};
   });
-  app.onRequest(STEER, (params) => params, async ({ params }): Promise<SteerReply> => {
-    try {
-      const { sessionId, text } = readSteerParams(params);
-      return await Promise.resolve({ accepted: sessions.get(sessionId).steer(text) });
-    } catch (error) {
-      throw requestErrorOf(error, redact);
-    }
-  });
+  const steer = ({ params }: { readonly params: unknown }): SteerReply => {
+    const { sessionId, text } = readSteerParams(params);
+    return { accepted: sessions.get(sessionId).steer(text) };
+  };
+  app.onRequest(STEER, (params) => params, guarded(steer, redact));
   const connection = app.connect(wire.stream);
   const onAbort = () => connection.close(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -183,22 +182,18 @@ type Answer = <Method extends AgentRequestMethod>(
   handler: AgentRequestHandlersByMethod[Method],
 ) => void;
 
-/** Registers a handler whose failures become errors with readable words and without secrets. */
-function answerWith<Method extends AgentRequestMethod>(
-  app: AgentApp,
-  method: Method,
-  handler: AgentRequestHandlersByMethod[Method],
+/** Returns a handler whose failures are errors with readable words and without secrets. */
+function guarded<Context, Reply>(
+  handle: (context: Context) => Reply | Promise<Reply>,
   redact: (text: string) => string,
-): void {
-  const handle = handler as (context: AgentRequestContext<unknown>) => unknown;
-  const guarded = async (context: AgentRequestContext<unknown>) => {
+): (context: Context) => Promise<Reply> {
+  return async (context) => {
     try {
       return await handle(context);
     } catch (error) {
       throw requestErrorOf(error, redact);
     }
   };
-  app.onRequest(method, guarded as AgentRequestHandlersByMethod[Method]);
 }
 
 function yoloFor(mode: unknown, field: string): boolean {
