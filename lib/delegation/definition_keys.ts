@@ -7,9 +7,8 @@ import { didYouMean } from "../base/nearest.ts";
 import { quotable } from "../config/problems.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** Keys that mm reads, in the order of the reference. */
-const KEYS: readonly string[] = [
-  "name",
+/** Fields that can be set one by one. */
+export const EDITABLE_FIELDS = [
   "description",
   "tools",
   "disallowedTools",
@@ -17,8 +16,13 @@ const KEYS: readonly string[] = [
   "maxTurns",
   "maxTime",
   "background",
-  "color",
-];
+] as const;
+
+/** A field that can be set. */
+export type EditableField = (typeof EDITABLE_FIELDS)[number];
+
+/** Keys that mm reads, in the order of the reference. */
+const KEYS: readonly string[] = ["name", ...EDITABLE_FIELDS, "color"];
 
 /** Keys whose absence is a fault of its own. */
 const REQUIRED: ReadonlySet<string> = new Set(["name", "description"]);

@@ -6,7 +6,7 @@
 import { oneLine } from "../base/cut.ts";
 import { formatDuration } from "../base/duration.ts";
 import type { AgentDefinition, CurrentDefinitions } from "./definition.ts";
-import type { EditableField } from "./edit_definitions.ts";
+import type { EditableField } from "./definition_keys.ts";
 import { type DefinitionSetting, grantedToolsText } from "./granted_tools.ts";
 
 /** UTF-16 units of a description in the list. */

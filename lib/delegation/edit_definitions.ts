@@ -14,25 +14,12 @@ import { BUILTIN_DEFINITIONS } from "./builtin_definitions.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { openDefinitionBook } from "./definition_book.ts";
 import type { DefinitionPlaces } from "./definition_folders.ts";
+import { EDITABLE_FIELDS, type EditableField } from "./definition_keys.ts";
 import { definitionNameError, nameKey } from "./definition_name.ts";
 import { definitionTemplate } from "./definition_template.ts";
 import { type DefinitionFile, parseDefinition } from "./read_definition.ts";
 import { replaceField } from "./replace_field.ts";
 import { splitEntries } from "./tool_entries.ts";
-
-/** Fields that can be set one by one. */
-export const EDITABLE_FIELDS = [
-  "description",
-  "tools",
-  "disallowedTools",
-  "model",
-  "maxTurns",
-  "maxTime",
-  "background",
-] as const;
-
-/** A field that can be set. */
-export type EditableField = (typeof EDITABLE_FIELDS)[number];
 
 /** Options of {@linkcode createDefinition}. */
 export interface CreateDefinitionOptions {
