@@ -1,10 +1,9 @@
 /** What the tool `agent` tells its model, and what becomes of calls that cannot be carried out. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AgentStage, withStage } from "./support/agent_stage.ts";
+import { type AgentStage, withStage } from "./support/agent_stage.ts";
 import { delegate, type Keys } from "./support/agents.ts";
 import { onUser, type RecordedRequest, type Rule } from "./support/model_server.ts";
-import { withProject } from "./support/project.ts";
 
 /** Tokens that the whole family takes in every request, at 3.5 characters each. */
 const BUDGET = 900;
@@ -36,12 +35,7 @@ function withFiles(
   body: (stage: AgentStage) => Promise<void>,
   keys: Keys = {},
 ): Promise<void> {
-  return withProject(async (p) => {
-    const stage = new AgentStage(p, rules, keys);
-    await stage.serve();
-    await stage.open();
-    await body(stage);
-  }, { files });
+  return withStage(rules, body, keys, files);
 }
 
 test("the tool names the definitions of all folders, within its budget of tokens", () =>

@@ -27,6 +27,15 @@ async function listed(stage: AgentStage): Promise<Map<string, string>> {
   return new Map(text.split("\n").map((line) => [line.slice(0, 11), line]));
 }
 
+/** Kills mm while a run is at work; returns its id. */
+async function killedAtWork(stage: AgentStage): Promise<string> {
+  const id = await stage.start("Hang");
+  await stage.asked("Hang");
+  await stage.saved(id, "running");
+  await stage.kill();
+  return id;
+}
+
 test("after kill -9 a run at work is paused, one that ended stays so, and nothing starts by itself", () =>
   withStage([
     onUser("Finish", { text: "Finished." }),
@@ -36,10 +45,7 @@ test("after kill -9 a run at work is paused, one that ended stays so, and nothin
   ], async (stage) => {
     const done = await stage.start("Finish");
     await stage.call(wait());
-    const cut = await stage.start("Hang");
-    await stage.asked("Hang");
-    await stage.saved(cut, "running");
-    await stage.kill();
+    const cut = await killedAtWork(stage);
     const before = stage.theirs.length;
 
     await stage.open();
@@ -74,10 +80,7 @@ test("a person lets a paused run go on with /tasks tell", () =>
     onUser("Hang", { hang: true }),
     onUser("Go on", { text: "Resumed." }),
   ], async (stage) => {
-    const id = await stage.start("Hang");
-    await stage.asked("Hang");
-    await stage.saved(id, "running");
-    await stage.kill();
+    const id = await killedAtWork(stage);
     await stage.open();
     await stage.editor.prompt(stage.session, `/tasks tell ${id.slice(5)} Go on`);
     assert.match(
@@ -111,10 +114,7 @@ test("a run goes on at the address that the model server has now", () =>
     onUser("Hang", { hang: true }),
     onUser("Go on", { text: "Resumed." }),
   ], async (stage) => {
-    const id = await stage.start("Hang");
-    await stage.asked("Hang");
-    await stage.saved(id, "running");
-    await stage.kill();
+    const id = await killedAtWork(stage);
     const old = stage.server;
     const asked = old.requests.length + old.probes.length;
     await stage.serve();
@@ -168,10 +168,7 @@ test("two messages to a paused run resume it once, and are read in order", () =>
     onUser("one", { text: "Done with one.", holdUntil: go.promise }),
     onUser("two", { text: "Done with both." }),
   ], async (stage) => {
-    const id = await stage.start("Hang");
-    await stage.asked("Hang");
-    await stage.saved(id, "running");
-    await stage.kill();
+    const id = await killedAtWork(stage);
     await stage.open();
     await stage.call(send(id, "one"), send(id, "two"));
     go.resolve();

@@ -260,16 +260,20 @@ export class AgentStage {
   }
 }
 
-/** Runs `body` with an agent in an editor, under yolo; `keys` change its configuration. */
+/**
+ * Runs `body` with an agent in an editor, under yolo; `keys` change its configuration, `files` lie in its
+ * project.
+ */
 export function withStage(
   rules: readonly Rule[],
   body: (stage: AgentStage) => Promise<void>,
   keys: Keys = {},
+  files: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   return withProject(async (p) => {
     const stage = new AgentStage(p, rules, keys);
     await stage.serve();
     await stage.open();
     await body(stage);
-  });
+  }, { files });
 }
